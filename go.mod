@@ -1,0 +1,5 @@
+module cloudg.dev/cloudg
+
+go 1.25.0
+
+require github.com/google/go-cmp v0.7.0

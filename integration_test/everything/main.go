@@ -1,0 +1,114 @@
+// Command everything is the server under test: it has every fixture that the
+// official conformance suite, the field cases and the benchmark call, and is
+// built on the public packages as any program would be.
+//
+//	everything -stdio                 serve on standard input and output
+//	everything -stdio -tools 1000     with so many more tools
+//
+// With the build tag benchdebug, -debug ADDR serves profiles and counters.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"cloudg.dev/cloudg/jsonrpc"
+	"cloudg.dev/cloudg/layer"
+	"cloudg.dev/cloudg/notify"
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
+	"cloudg.dev/cloudg/session"
+	"cloudg.dev/cloudg/transport"
+)
+
+func main() {
+	stdout := os.Stdout
+	os.Stdout = os.Stderr // nothing but messages goes to the real one
+	os.Exit(run(os.Args[1:], os.Stdin, stdout))
+}
+
+// config is what the flags say.
+type config struct {
+	stdio     bool
+	tools     int
+	pageSize  int
+	maxLine   int
+	maxOutput int
+	timeout   time.Duration
+	sideFile  string
+	logLevel  string
+	debug     string
+}
+
+func parseFlags(args []string) (*config, error) {
+	c := new(config)
+	f := flag.NewFlagSet("everything", flag.ContinueOnError)
+	f.BoolVar(&c.stdio, "stdio", false, "serve on standard input and output")
+	f.IntVar(&c.tools, "tools", 0, "number of tools besides the fixtures")
+	f.IntVar(&c.pageSize, "page-size", 0, "entries of a page of a list; 0 is the default")
+	f.IntVar(&c.maxLine, "max-line", 0, "bytes of a line; 0 is the default")
+	f.IntVar(&c.maxOutput, "max-output", -1, "bytes of text of a result; -1 is no limit")
+	f.DurationVar(&c.timeout, "timeout", 0, "time for a call; 0 is the default")
+	f.StringVar(&c.sideFile, "side", "", "file that the tool side appends to")
+	f.StringVar(&c.logLevel, "log-level", "warn", "what is logged to standard error: debug, info, warn or error")
+	f.StringVar(&c.debug, "debug", "", "address of the diagnostics listener, in a benchdebug build")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if !c.stdio {
+		return nil, fmt.Errorf("-stdio is needed")
+	}
+	return c, nil
+}
+
+func run(args []string, stdin io.Reader, stdout io.Writer) int {
+	c, err := parseFlags(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "everything:", err)
+		return 2
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.logLevel)); err != nil {
+		fmt.Fprintln(os.Stderr, "everything: -log-level:", err)
+		return 2
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	if err := serveDebug(c.debug); err != nil {
+		fmt.Fprintln(os.Stderr, "everything: -debug:", err)
+		return 1
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serve(ctx, c, log, stdin, stdout); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "everything:", err)
+		return 1
+	}
+	return 0
+}
+
+func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, stdout io.Writer) error {
+	hub := notify.New(nil)
+	defer hub.Close()
+	reg := registry.New(&registry.Options{OnChange: session.Announce(hub)})
+	f := &fixtures{reg: reg, hub: hub, log: log, sideFile: c.sideFile}
+	if err := f.register(c.tools); err != nil {
+		return err
+	}
+	server := session.NewServer(&session.Options{
+		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, Logger: log}),
+		Info:         protocol.Implementation{Name: "everything", Title: "Everything", Version: "1.0.0"},
+		Instructions: "Fixtures for tests. Nothing here is useful.",
+		Hub:          hub,
+		Logger:       log,
+	})
+	stream := transport.NewLines(stdin, stdout, &transport.LinesOptions{MaxLine: c.maxLine})
+	return server.Serve(ctx, stream, policy.Local(), &jsonrpc.Options{Logger: log})
+}

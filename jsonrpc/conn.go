@@ -1,0 +1,270 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options configures a [Conn]. The zero value is usable.
+type Options struct {
+	Decoder     Decoder
+	MaxInFlight int           // requests of the peer at one time; 0 means 1024
+	MaxBatch    int           // members of a batch; 0 means DefaultMaxBatch
+	DrainTime   time.Duration // grace for requests in flight at the end; 0 means 5 s, negative none
+	Logger      *slog.Logger  // nil discards
+	// Ordered names requests that are handled in the order in which they come,
+	// before anything behind them is read; nil means none.
+	Ordered func(method string) bool
+}
+
+const (
+	defaultInFlight = 1024
+	defaultDrain    = 5 * time.Second
+	// killTime is how long requests that were cancelled at the end may take to
+	// return.
+	killTime = time.Second
+)
+
+// Conn serves a [Handler] over a [Stream]. It is also the [Peer] that the
+// handler sees.
+type Conn struct {
+	stream  Stream
+	handler Handler
+	opts    Options
+	log     *slog.Logger
+
+	out  outbox
+	bufs buffers
+	lead lead
+	work chan *call // to a worker that waits
+	idle atomic.Int32
+
+	wg      sync.WaitGroup  // the reader, the watcher and the workers
+	stop    chan struct{}   // closed when the connection ends
+	reading context.Context // ends when nothing more is to be read
+	ended   chan struct{}   // closed when the stream has ended
+	base    context.Context // what requests run under
+	abort   context.CancelCauseFunc
+
+	state connState
+}
+
+// NewConn returns a connection that [Conn.Run] serves.
+func NewConn(stream Stream, handler Handler, o *Options) *Conn {
+	c := &Conn{stream: stream, handler: handler}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.MaxInFlight <= 0 {
+		c.opts.MaxInFlight = defaultInFlight
+	}
+	switch {
+	case c.opts.DrainTime == 0:
+		c.opts.DrainTime = defaultDrain
+	case c.opts.DrainTime < 0:
+		c.opts.DrainTime = 0
+	}
+	if c.log = c.opts.Logger; c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.out.stream = stream
+	c.work = make(chan *call)
+	c.stop = make(chan struct{})
+	c.ended = make(chan struct{})
+	c.lead.wake = make(chan struct{}, 1)
+	c.state.calls = make(map[string]*call)
+	c.state.quiet = make(chan struct{})
+	return c
+}
+
+// Run serves the connection until the stream ends, writing fails or ctx does.
+// Then it lets the requests in flight finish within the grace time, cancels the
+// rest, and closes the stream. It returns nil at the end of the stream, the
+// cause of ctx, or the failure. It may be called once.
+func (c *Conn) Run(ctx context.Context) error {
+	// Requests outlive ctx by the grace time.
+	c.base, c.abort = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer c.abort(ErrClosed)
+	reading, stopReading := context.WithCancelCause(ctx)
+	c.reading = reading
+	c.out.onFail = func(err error) {
+		c.log.Debug("writing failed", "error", err)
+		c.abort(fmt.Errorf("%w: %w", ErrClosed, err))
+		stopReading(err)
+	}
+	c.wg.Go(c.read)
+	c.wg.Go(func() { c.lead.watch(c.stop, c.tick, c.takeOver) })
+	select {
+	case <-c.ended:
+	case <-reading.Done():
+	}
+	stopReading(ErrClosed)
+	return c.end(ctx)
+}
+
+// end brings the connection to its end.
+func (c *Conn) end(ctx context.Context) error {
+	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
+	c.state.update(func(s *stateLocked) { s.draining = true })
+	if !c.waitQuiet(c.opts.DrainTime) {
+		c.abort(ErrShutdown)
+		if !c.waitQuiet(killTime) {
+			c.log.Warn("requests did not return after they were cancelled", "count", c.InFlight())
+		}
+	}
+	c.out.flush(c.base)
+	c.abort(ErrClosed)
+	close(c.stop)
+	closeErr := c.stream.Close()
+	c.join()
+	c.state.mu.Lock()
+	err := c.state.err
+	c.state.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return closeErr
+}
+
+// waitQuiet waits until nothing is in flight. It reports whether that is so.
+func (c *Conn) waitQuiet(d time.Duration) bool {
+	select {
+	case <-c.state.quiet:
+		return true
+	default:
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-c.state.quiet:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// join waits for the goroutines of the connection. A read of a terminal or a
+// pipe cannot always be interrupted, and a handler may ignore its context; such
+// a goroutine is left behind, and ends when what it waits for does.
+func (c *Conn) join() {
+	done := make(chan struct{})
+	go func() { // ends with the goroutines that it waits for
+		c.wg.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// InFlight returns the number of requests of the peer that are not answered.
+func (c *Conn) InFlight() (n int) {
+	c.state.update(func(s *stateLocked) { n = len(s.calls) })
+	return n
+}
+
+// readError handles an error of the stream. It reports whether to read on.
+func (c *Conn) readError(err error) bool {
+	var fe *FrameError
+	if errors.As(err, &fe) {
+		c.refuse("", fe.Err)
+		return true
+	}
+	if !errors.Is(err, io.EOF) && c.reading.Err() == nil {
+		c.state.update(func(s *stateLocked) { s.err = fmt.Errorf("reading a frame: %w", err) })
+	}
+	close(c.ended)
+	return false
+}
+
+// frame handles one frame. It reports false if the lead was lost meanwhile.
+func (c *Conn) frame(frame []byte) bool {
+	if IsBatch(frame) {
+		c.batch(frame)
+		return true
+	}
+	call, refusal := c.accept(frame, nil)
+	if refusal != nil {
+		c.answer(refusal)
+		return true
+	}
+	if call == nil {
+		return true
+	}
+	switch {
+	case c.ordered(call.req.Method):
+		c.serve(call)
+		return true
+	case c.lead.mayRun():
+		return c.run(call)
+	}
+	c.handOff(call)
+	return true
+}
+
+func (c *Conn) ordered(method string) bool {
+	return c.opts.Ordered != nil && c.opts.Ordered(method)
+}
+
+// accept decodes one message and handles it unless it is a request. It returns
+// the request, entered as in flight, or a refusal to send, or neither.
+func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
+	m, err := c.opts.Decoder.Decode(frame)
+	if err != nil {
+		var de *DecodeError
+		if !errors.As(err, &de) || de.Response {
+			c.log.Warn("ignoring an invalid response", "error", err)
+			return nil, nil
+		}
+		return nil, c.refusal(de.ID, de.Err)
+	}
+	switch m := m.(type) {
+	case *Response:
+		c.response(m)
+		return nil, nil
+	case *Request:
+		if m.IsNotification() {
+			c.notify(m)
+			return nil, nil
+		}
+		return c.enter(m, b)
+	}
+	panic("jsonrpc: internal error: unknown kind of message")
+}
+
+// notify hands a notification to the handler. A panic in it is logged.
+func (c *Conn) notify(n *Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.log.Error("handling a notification", "method", n.Method, "panic", v)
+		}
+	}()
+	c.handler.Notify(c.base, n, c)
+}
+
+func (c *Conn) refusal(id ID, e *Error) []byte {
+	return AppendError(nil, id, c.handler.Dialect().OmitUnknownID, e)
+}
+
+// refuse answers a frame that could not be accepted.
+func (c *Conn) refuse(id ID, e *Error) { c.answer(c.refusal(id, e)) }
+
+// answer queues a frame of the reader's own.
+func (c *Conn) answer(frame []byte) {
+	_ = c.out.add(c.base, frame, true) // a failure has been reported by the writer
+}
+
+// Send implements [Peer].
+func (c *Conn) Send(ctx context.Context, frame []byte) error { return c.send(ctx, frame) }

@@ -1,0 +1,102 @@
+package jsonrpc
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+)
+
+// The codes of JSON-RPC 2.0.
+const (
+	CodeParse          int = -32700
+	CodeInvalidRequest int = -32600
+	CodeMethodNotFound int = -32601
+	CodeInvalidParams  int = -32602
+	CodeInternal       int = -32603
+)
+
+// Error is an error object, made on purpose to be sent to the peer, or received
+// from it.
+type Error struct {
+	Code    int
+	Message string
+	Data    []byte // raw JSON, or nil
+}
+
+func (e *Error) Error() string { return e.Message + " (" + strconv.Itoa(e.Code) + ")" }
+
+// ErrorObject returns the members of the error object.
+func (e *Error) ErrorObject() (code int, message string, data []byte) {
+	return e.Code, e.Message, e.Data
+}
+
+// Errorf returns an [Error] with a formatted message.
+func Errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Append appends the error object.
+func (e *Error) Append(dst []byte) []byte {
+	dst = append(dst, `{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = jsonwire.AppendQuote(dst, e.Message)
+	if e.Data != nil {
+		dst = append(dst, `,"data":`...)
+		dst = jsonwire.AppendLine(dst, e.Data)
+	}
+	return append(dst, '}')
+}
+
+// Reasons for which a call or a connection ends, found with [context.Cause] or
+// [errors.Is].
+var (
+	ErrClosed    = errors.New("the connection is closed")
+	ErrShutdown  = errors.New("the server is shutting down")
+	ErrCancelled = errors.New("the peer cancelled the request")
+)
+
+// objecter is an error that is meant for the peer, of whatever package.
+type objecter interface {
+	error
+	ErrorObject() (code int, message string, data []byte)
+}
+
+// A PanicError is a panic of a handler.
+type PanicError struct {
+	Value any
+	stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// StackTrace returns the stack of the goroutine that panicked.
+func (e *PanicError) StackTrace() []byte { return e.stack }
+
+// WireError is the one place where an error becomes an error object. An error
+// that is meant for the peer is sent as it is. Any other is logged under an
+// incident id, which is all that the peer is told.
+func WireError(ctx context.Context, log *slog.Logger, method string, err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var o objecter
+	if errors.As(err, &o) {
+		code, message, data := o.ErrorObject()
+		return &Error{Code: code, Message: message, Data: data}
+	}
+	incident := rand.Text()[:12]
+	attrs := []slog.Attr{slog.String("incident", incident), slog.String("method", method), slog.String("error", err.Error())}
+	var p interface{ StackTrace() []byte }
+	if errors.As(err, &p) {
+		attrs = append(attrs, slog.String("stack", string(p.StackTrace())))
+	}
+	log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
+	return &Error{Code: CodeInternal, Message: "internal error (incident " + incident + ")"}
+}

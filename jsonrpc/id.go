@@ -1,0 +1,41 @@
+package jsonrpc
+
+import (
+	"strings"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+)
+
+// ID is the id of a request as raw JSON: a string with its quotes, or an
+// integer. It is echoed byte for byte. The zero value is no id.
+type ID string
+
+// key returns a form in which equal ids are equal: strings that are spelled
+// with different escapes are the same id, a string and a number never are.
+func (id ID) key() string {
+	if strings.IndexByte(string(id), '\\') < 0 {
+		return string(id)
+	}
+	return string(jsonwire.AppendQuote(nil, jsonwire.Unquote([]byte(id))))
+}
+
+// ParseID reads an id from a raw JSON value. It reports false for anything but
+// a string or an integer of at most max bytes.
+func ParseID(raw []byte, max int) (ID, bool) {
+	if len(raw) == 0 || len(raw) > max {
+		return "", false
+	}
+	if raw[0] == '"' {
+		return ID(raw), true
+	}
+	digits := raw
+	if digits[0] == '-' {
+		digits = digits[1:]
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+	}
+	return ID(raw), len(digits) > 0
+}

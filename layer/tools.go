@@ -1,0 +1,125 @@
+package layer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
+)
+
+// CallTool calls the tool whose name is the JSON string name. Args is the raw
+// JSON object of its arguments; nil and null mean {}. The failures of the tool
+// itself, arguments that its schema refuses and a timeout are results with
+// isError.
+func (l *Layer) CallTool(ctx context.Context, r *Request, name, args []byte) (*protocol.CallToolResult, error) {
+	e := l.tool(name)
+	if e == nil || !l.visible(r, &e.Subject) {
+		return nil, unknown("tool", jsonwire.Unquote(name))
+	}
+	switch {
+	case len(args) == 0 || string(args) == "null":
+		args = emptyObject()
+	case args[0] != '{':
+		return nil, invalidParams("arguments must be an object")
+	}
+	inv := l.newInvocation(r, &e.Subject, e.Timeout)
+	inv.Call.Arguments = args
+	inv.tool, inv.run = e, l.runTool
+	res, err := l.handler(ctx, inv)
+	if err != nil {
+		return nil, err
+	}
+	return l.finishTool(ctx, inv, res)
+}
+
+func emptyObject() []byte { return []byte("{}") }
+
+func (l *Layer) tool(name []byte) *registry.ToolEntry {
+	snap := l.reg.Snapshot()
+	if e := snap.ToolBytes(name[1 : len(name)-1]); e != nil {
+		return e
+	}
+	if bytes.IndexByte(name, '\\') < 0 {
+		return nil
+	}
+	return snap.Tool(jsonwire.Unquote(name))
+}
+
+// runTool validates the arguments, runs the handler and turns what a model can
+// act on into results.
+func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
+	err := inv.tool.ValidateInput(inv.Call.Arguments)
+	var res *protocol.CallToolResult
+	if err == nil {
+		res, err = l.callHandler(ctx, inv)
+	}
+	if err == nil {
+		return res, nil
+	}
+	var invalid *registry.InvalidArguments
+	if errors.As(err, &invalid) {
+		return registry.ErrorResult(fmt.Sprintf("Invalid arguments for %s: %s", inv.tool.Name, invalid.Error())), nil
+	}
+	if f := failure(err); f != nil {
+		if f.Err != nil {
+			l.log.DebugContext(ctx, "tool failed", "tool", inv.tool.Name, "error", f.Err)
+		}
+		return registry.ErrorResult(f.Text), nil
+	}
+	if context.Cause(ctx) == errTimeout {
+		return registry.ErrorResult(fmt.Sprintf("%s did not finish within %v and was stopped. Ask for less, or ask the operator for a longer timeout.", inv.tool.Name, inv.timeout)), nil
+	}
+	return nil, err
+}
+
+func (l *Layer) callHandler(ctx context.Context, inv *Invocation) (res *protocol.CallToolResult, err error) {
+	defer recovered(&err)
+	return inv.tool.Handler(ctx, &inv.Call)
+}
+
+// finishTool checks and shapes the result of a tool on its way out.
+func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*protocol.CallToolResult, error) {
+	res, ok := out.(*protocol.CallToolResult)
+	if !ok || res == nil {
+		return nil, fmt.Errorf("tool %q: the handler returned no result", inv.tool.Name)
+	}
+	if !res.IsError {
+		if err := l.checkStructure(inv, res); err != nil {
+			l.log.ErrorContext(ctx, "a tool returned what its output schema forbids", "tool", inv.tool.Name, "error", err)
+			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil
+		}
+	}
+	res = l.cap(inv.tool, res)
+	return wrapStructure(inv, res), nil
+}
+
+// checkStructure validates structured content and gives it a text twin if the
+// handler has not.
+func (l *Layer) checkStructure(inv *Invocation, res *protocol.CallToolResult) error {
+	if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
+		return err
+	}
+	if res.StructuredContent != nil && len(res.Content) == 0 {
+		res.Content = []protocol.Content{&protocol.Text{Text: string(res.StructuredContent)}}
+	}
+	return nil
+}
+
+// wrapStructure puts structured content that is no object into one for versions
+// that want that. The schema that they were shown says the same.
+func wrapStructure(inv *Invocation, res *protocol.CallToolResult) *protocol.CallToolResult {
+	if res.StructuredContent == nil || inv.Call.Version.AnyStructuredContent() {
+		return res
+	}
+	raw := bytes.TrimLeft(res.StructuredContent, " \t\r\n")
+	if !inv.tool.WrapsOutput() && len(raw) > 0 && raw[0] == '{' {
+		return res
+	}
+	wrapped := *res
+	wrapped.StructuredContent = append(append([]byte(`{"result":`), raw...), '}')
+	return &wrapped
+}

@@ -1,0 +1,146 @@
+package notify
+
+import (
+	"sync"
+	"time"
+)
+
+// queue is what waits for one subscriber, and the turn-taking of its
+// deliveries. It is the body to the [Subscriber]'s handle: a delivery under way
+// refers to the queue, so that it does not keep the handle alive.
+//
+// A queue is idle, armed or running, and goes round in that order; running, it
+// goes back to armed when something came in meanwhile. Only an armed queue can
+// begin a delivery, which is why deliveries never overlap.
+type queue struct {
+	deliver func([]Event)
+	window  time.Duration
+	exact   int    // updates kept under their own URI, see Options.MaxPending
+	fire    func() // for the timer; does not reach the queue
+
+	delivering sync.WaitGroup // at most one; incremented only when something waits
+
+	mu      sync.Mutex // guards the fields below
+	lists   kindSet
+	updates []update            // in the order of first publication
+	waiting map[string]struct{} // the URIs in updates, which are all different; nil when empty
+	timer   *time.Timer         // nil until the first event
+	armed   bool
+	running bool
+}
+
+// update is a resource update that waits: the URI to report, and the subscribed
+// URI that it was noted for.
+type update struct{ uri, covered string }
+
+// addList notes that a list changed.
+func (q *queue) addList(k Kind) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.lists.has(k) {
+		return
+	}
+	q.lists = q.lists.with(k)
+	q.armLocked()
+}
+
+// addUpdate notes that the resource uri was updated, which the subscribed URI
+// named covered concerns. The latter is noted instead of uri once there is no
+// room to be exact; there are few of those, so the set stays bounded.
+func (q *queue) addUpdate(uri, covered string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.hasLocked(uri) {
+		return
+	}
+	if len(uri) > MaxURIBytes || len(q.updates) >= q.exact {
+		if uri = covered; q.hasLocked(uri) {
+			return
+		}
+	}
+	if q.waiting == nil {
+		q.waiting = make(map[string]struct{})
+	}
+	q.waiting[uri] = struct{}{}
+	q.updates = append(q.updates, update{uri, covered})
+	q.armLocked()
+}
+
+func (q *queue) hasLocked(uri string) bool {
+	_, ok := q.waiting[uri]
+	return ok
+}
+
+// armLocked sees to it that what waits will be delivered. During a delivery
+// that is the business of [queue.finish].
+func (q *queue) armLocked() {
+	if q.armed || q.running {
+		return
+	}
+	q.armed = true
+	if q.timer == nil {
+		q.timer = time.AfterFunc(q.window, q.fire)
+		return
+	}
+	q.timer.Reset(q.window)
+}
+
+// begin takes everything that waits and that in still asks for. When it returns
+// events, a delivery is under way and the caller ends it with finish.
+func (q *queue) begin(in *interest) []Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed = false
+	events := q.takeLocked(in)
+	if len(events) > 0 {
+		q.running = true
+		q.delivering.Add(1)
+	}
+	return events
+}
+
+// takeLocked empties the queue.
+func (q *queue) takeLocked(in *interest) []Event {
+	events := make([]Event, 0, listKinds+len(q.updates))
+	for k := ToolsChanged; k.isList(); k++ {
+		if q.lists.has(k) && in.lists.has(k) {
+			events = append(events, Event{Kind: k})
+		}
+	}
+	for _, u := range q.updates {
+		if in.wants(u) {
+			events = append(events, Event{Kind: ResourceUpdated, URI: u.uri})
+		}
+	}
+	q.forgetLocked()
+	return events
+}
+
+// forgetLocked drops what waits. The map goes too rather than being cleared,
+// since a map keeps the size of the largest storm it has seen.
+func (q *queue) forgetLocked() {
+	q.lists, q.updates, q.waiting = 0, nil, nil
+}
+
+// finish ends the delivery that begin started.
+func (q *queue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running = false
+	if q.lists != 0 || len(q.updates) > 0 {
+		q.armLocked()
+	}
+	q.delivering.Done()
+}
+
+// stop empties the queue, so that no delivery begins any more; it does not wait
+// for one that is under way. Nothing comes in afterwards, because the caller has
+// taken the subscriber out of the index before.
+func (q *queue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forgetLocked()
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+}

@@ -1,0 +1,23 @@
+package protocol
+
+import "fmt"
+
+// Error is an error that is meant for the peer: its code, message and data are
+// sent as they are, so nothing confidential may be in them.
+type Error struct {
+	Code    int
+	Message string
+	Data    []byte // raw JSON, or nil
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// ErrorObject returns the members of the JSON-RPC error object.
+func (e *Error) ErrorObject() (code int, message string, data []byte) {
+	return e.Code, e.Message, e.Data
+}
+
+// Errorf returns an [Error] with a formatted message.
+func Errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}

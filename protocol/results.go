@@ -1,0 +1,111 @@
+package protocol
+
+import "cloudg.dev/cloudg/internal/jsonwire"
+
+// CallToolResult is the outcome of a tool. A failure of the tool itself is a
+// result too, with IsError set and a text that a model can act on.
+type CallToolResult struct {
+	Content []Content
+	// StructuredContent is raw JSON, or nil. Before 2026-07-28 only objects are
+	// sent; the layer wraps other values.
+	StructuredContent []byte
+	IsError           bool
+	Meta              []byte // raw JSON object, or nil
+}
+
+// AppendMembers appends the members of the result object, the first one without
+// a comma before it and without _meta, which the caller merges with its own.
+func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
+	dst = append(dst, `"content":`...)
+	dst = AppendContents(dst, r.Content, v)
+	if r.StructuredContent != nil && v.HasStructuredContent() {
+		dst = append(dst, `,"structuredContent":`...)
+		dst = jsonwire.AppendLine(dst, r.StructuredContent)
+	}
+	if r.IsError {
+		dst = append(dst, `,"isError":true`...)
+	}
+	return dst
+}
+
+// ReadResourceResult is what a resource holds, in one or more parts.
+type ReadResourceResult struct {
+	Contents []ResourceContents
+	Meta     []byte
+}
+
+// AppendMembers is as for [CallToolResult.AppendMembers].
+func (r *ReadResourceResult) AppendMembers(dst []byte, v Version) []byte {
+	dst = append(dst, `"contents":[`...)
+	for i := range r.Contents {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = r.Contents[i].Append(dst, v)
+	}
+	return append(dst, ']')
+}
+
+// Role says who speaks in a prompt message.
+type Role string
+
+// The roles of prompt messages.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// PromptMessage is one message of a prompt; its content is a single block.
+type PromptMessage struct {
+	Role    Role
+	Content Content
+}
+
+// GetPromptResult is an expanded prompt.
+type GetPromptResult struct {
+	Description string
+	Messages    []PromptMessage
+	Meta        []byte
+}
+
+// AppendMembers is as for [CallToolResult.AppendMembers].
+func (r *GetPromptResult) AppendMembers(dst []byte, v Version) []byte {
+	dst = append(dst, `"messages":[`...)
+	for i, m := range r.Messages {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"role":`...)
+		dst = jsonwire.AppendQuote(dst, string(m.Role))
+		dst = append(dst, `,"content":`...)
+		dst = m.Content.Append(dst, v)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, ']')
+	return appendText(dst, "description", r.Description)
+}
+
+// Completion is a list of suggestions, best first.
+type Completion struct {
+	Values []string // at most MaxCompletionValues are sent
+	Total  int      // number of matches; sent only if greater than zero
+	More   bool
+}
+
+// AppendMembers is as for [CallToolResult.AppendMembers].
+func (c *Completion) AppendMembers(dst []byte, _ Version) []byte {
+	values, total, more := c.Values, c.Total, c.More
+	if len(values) > MaxCompletionValues {
+		total, more = max(total, len(values)), true
+		values = values[:MaxCompletionValues]
+	}
+	dst = append(dst, `"completion":{"values":`...)
+	dst = AppendStrings(dst, values)
+	if total > 0 {
+		dst = appendInt(dst, "total", int64(total))
+	}
+	if more {
+		dst = append(dst, `,"hasMore":true`...)
+	}
+	return append(dst, '}')
+}

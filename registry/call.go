@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry/uritemplate"
+)
+
+// A Call is one request as a handler sees it. It is valid until the handler
+// returns; what a handler keeps longer, it copies.
+type Call struct {
+	Subject   *policy.Subject   // what was called
+	Principal *policy.Principal // who calls
+	Version   protocol.Version  // what the client speaks
+	Arguments []byte            // tools: the raw JSON object, {} if there was none
+	Strings   map[string]string // prompts: the arguments
+	URI       string            // resources: the URI that is read
+	Vars      []uritemplate.Var // resource templates: the variables, decoded
+	Meta      []byte            // the request's _meta as raw JSON, or nil
+	Client    Client            // the client's side of the call; nil means that nobody listens
+}
+
+// Client is what a handler may ask of the client while its call runs. Its
+// methods may be called by several goroutines, and do nothing once the handler
+// has returned.
+type Client interface {
+	// Progress reports how far the call is. It is sent only if the client asked
+	// for it, and only if progress has grown. A total of 0 is unknown.
+	Progress(ctx context.Context, progress, total float64, message string) error
+	// Log sends a log message, raw JSON, if the client wants its level.
+	Log(ctx context.Context, level protocol.LogLevel, logger string, data []byte) error
+}
+
+// Progress reports how far the call is; see [Client.Progress].
+func (c *Call) Progress(ctx context.Context, progress, total float64, message string) error {
+	if c.Client == nil {
+		return nil
+	}
+	return c.Client.Progress(ctx, progress, total, message)
+}
+
+// Log sends a log message to the client if it wants the level. Data is encoded
+// as JSON; nothing confidential may be in it.
+func (c *Call) Log(ctx context.Context, level protocol.LogLevel, logger string, data any) error {
+	if c.Client == nil {
+		return nil
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encoding log data: %w", err)
+	}
+	return c.Client.Log(ctx, level, logger, raw)
+}
+
+// Var returns the value of a template variable, or "" if there is none.
+func (c *Call) Var(name string) string {
+	for _, v := range c.Vars {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+// A Failure is an error that a tool reports on purpose. The text goes to the
+// model as a result with isError, so it should say what to do next.
+type Failure struct {
+	Text string
+	Err  error // the cause, for the log; may be nil
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Failf returns a [Failure] with a formatted text. An error formatted with %w
+// becomes its cause.
+func Failf(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &Failure{Text: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// ErrNotFound is returned, wrapped or not, by the handler of a resource or a
+// template for a URI that it does not have. The client cannot tell it from a URI
+// that nothing serves.
+var ErrNotFound = errors.New("not found")

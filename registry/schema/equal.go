@@ -1,0 +1,153 @@
+package schema
+
+import (
+	"bytes"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+)
+
+// A valueSet is what enum or const allow.
+type valueSet struct {
+	keyword string
+	values  [][]byte
+	few     []string            // the strings among them, if there are few
+	many    map[string]struct{} // the strings, if there are many
+	others  [][]byte            // what is not a string
+}
+
+func newValueSet(values [][]byte, keyword string) *valueSet {
+	s := &valueSet{keyword: keyword, values: values}
+	for _, v := range values {
+		if v[0] == '"' {
+			s.few = append(s.few, jsonwire.Unquote(v))
+		} else {
+			s.others = append(s.others, v)
+		}
+	}
+	if len(s.few) > fewMembers {
+		s.many = make(map[string]struct{}, len(s.few))
+		for _, text := range s.few {
+			s.many[text] = struct{}{}
+		}
+	}
+	return s
+}
+
+// has reports whether a valid JSON value is in the set.
+func (s *valueSet) has(v []byte) bool {
+	if v[0] == '"' {
+		return s.hasString(v)
+	}
+	for _, o := range s.others {
+		if equal(o, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *valueSet) hasString(quoted []byte) bool {
+	text := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		text = jsonwire.AppendUnquote(nil, quoted)
+	}
+	if s.many != nil {
+		_, ok := s.many[string(text)]
+		return ok
+	}
+	for _, want := range s.few {
+		if want == string(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// equal reports whether two valid JSON values are the same to JSON Schema:
+// numbers by value, objects without regard to the order of their members.
+func equal(a, b []byte) bool {
+	t := typeOf(a[0])
+	if t != typeOf(b[0]) {
+		return false
+	}
+	switch t {
+	case typeString:
+		return jsonwire.EqualStrings(a, b)
+	case typeNumber:
+		return bytes.Equal(a, b) || parseDecimal(a).compare(parseDecimal(b)) == 0
+	case typeArray:
+		return equalArrays(a, b)
+	case typeObject:
+		return equalObjects(a, b)
+	}
+	return a[0] == b[0] // null, true and false differ in that
+}
+
+func equalArrays(a, b []byte) bool {
+	for x, y := jsonwire.Elements(a), jsonwire.Elements(b); ; {
+		v, ok := x.Next()
+		w, ok2 := y.Next()
+		if !ok || !ok2 {
+			return ok == ok2
+		}
+		if !equal(v, w) {
+			return false
+		}
+	}
+}
+
+// equalObjects looks in both directions, since one of the objects may have a
+// name twice.
+func equalObjects(a, b []byte) bool {
+	return covers(a, b) && covers(b, a)
+}
+
+// covers reports whether each member of b is in a. Objects with many members
+// are looked up through a map, to stay linear.
+func covers(a, b []byte) bool {
+	lookup := func(name []byte) []byte { return lookupQuoted(a, name) }
+	if countMembers(a, fewMembers+1) > fewMembers {
+		index := map[string][]byte{}
+		for o := jsonwire.Members(a); ; {
+			name, value, ok := o.Next()
+			if !ok {
+				break
+			}
+			index[jsonwire.Unquote(name)] = value
+		}
+		lookup = func(name []byte) []byte { return index[jsonwire.Unquote(name)] }
+	}
+	for o := jsonwire.Members(b); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			return true
+		}
+		if w := lookup(name); w == nil || !equal(w, value) {
+			return false
+		}
+	}
+}
+
+// countMembers counts the members of an object, up to a bound.
+func countMembers(obj []byte, most int) int {
+	n := 0
+	for o := jsonwire.Members(obj); n < most; n++ {
+		if _, _, ok := o.Next(); !ok {
+			break
+		}
+	}
+	return n
+}
+
+// lookupQuoted is [jsonwire.Lookup] for a name in its JSON form.
+func lookupQuoted(obj, name []byte) []byte {
+	for o := jsonwire.Members(obj); ; {
+		k, v, ok := o.Next()
+		if !ok {
+			return nil
+		}
+		if jsonwire.EqualStrings(k, name) {
+			return v
+		}
+	}
+}

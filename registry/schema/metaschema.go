@@ -1,0 +1,3 @@
+package schema
+
+func standardDocument(uri string) (string, bool) { return "", false }

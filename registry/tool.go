@@ -1,0 +1,300 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry/schema"
+)
+
+// ToolHandler runs a tool. An error that is a [*Failure] becomes a result with
+// isError, one that is meant for the peer ([*protocol.Error]) is sent as it is,
+// and any other is logged and answered as an internal error.
+type ToolHandler func(context.Context, *Call) (*protocol.CallToolResult, error)
+
+// Tool is the specification of a tool. Name, InputSchema and Handler are
+// mandatory; [Typed] sets the last two, and OutputSchema, from a function.
+type Tool struct {
+	Name        string // 1 to 128 letters, digits, '_', '-', '.'
+	Title       string
+	Description string
+	Icons       []protocol.Icon
+	Annotations *ToolAnnotations // unset hints are derived from Capabilities
+
+	Category     string
+	Tags         []string
+	Sensitivity  policy.Sensitivity
+	Capabilities policy.Capabilities
+
+	InputSchema  []byte        // raw JSON, an object schema; listed as it is
+	OutputSchema []byte        // raw JSON, or nil
+	Timeout      time.Duration // 0: the layer's default; negative: none
+	MaxOutput    int           // bytes of text; 0: the layer's default; negative: none
+	Meta         []byte        // raw JSON object, or nil
+	Handler      ToolHandler
+
+	bound bool // the handler validates the arguments itself, while it binds them
+}
+
+// ToolAnnotations are hints about what a tool does. A nil hint is derived.
+type ToolAnnotations struct {
+	Title                                        string
+	ReadOnly, Destructive, Idempotent, OpenWorld *bool
+}
+
+// Typed makes a tool from a function of Go types. The input schema is derived
+// from In, unless t has one; the output schema from Out, unless t has one or Out
+// is a string, which becomes a text, or a *[protocol.CallToolResult], which is
+// taken as it is.
+func Typed[In, Out any](t Tool, fn func(context.Context, *Call, In) (Out, error)) (Tool, error) {
+	in, err := codecFor[In](t.InputSchema)
+	if err != nil {
+		return Tool{}, fmt.Errorf("tool %q: input: %w", t.Name, err)
+	}
+	t.InputSchema = in.Schema()
+	t.bound = true
+	result, out, err := resultOf[Out](t.OutputSchema)
+	if err != nil {
+		return Tool{}, fmt.Errorf("tool %q: output: %w", t.Name, err)
+	}
+	t.OutputSchema = out
+	t.Handler = func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
+		var v In
+		if err := in.Decode(call.Arguments, &v); err != nil {
+			return nil, &InvalidArguments{err}
+		}
+		res, err := fn(ctx, call, v)
+		if err != nil {
+			return nil, err
+		}
+		return result(&res)
+	}
+	return t, nil
+}
+
+func codecFor[T any](doc []byte) (*schema.Codec[T], error) {
+	if doc != nil {
+		return schema.NewCodecFor[T](doc, nil)
+	}
+	return schema.NewCodec[T](nil)
+}
+
+// resultOf returns how a value of type Out becomes a result, and the schema of
+// the structured content, nil if there is none.
+func resultOf[Out any](doc []byte) (func(*Out) (*protocol.CallToolResult, error), []byte, error) {
+	switch any((*Out)(nil)).(type) {
+	case **protocol.CallToolResult:
+		return func(out *Out) (*protocol.CallToolResult, error) {
+			res := any(*out).(*protocol.CallToolResult)
+			if res == nil {
+				res = new(protocol.CallToolResult)
+			}
+			return res, nil
+		}, doc, nil
+	case *string:
+		return func(out *Out) (*protocol.CallToolResult, error) {
+			return TextResult(any(*out).(string)), nil
+		}, doc, nil
+	}
+	codec, err := codecFor[Out](doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(out *Out) (*protocol.CallToolResult, error) {
+		raw, err := codec.Append(nil, out)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the result: %w", err)
+		}
+		return StructuredResult(raw), nil
+	}, codec.Schema(), nil
+}
+
+// TextResult returns a result with one text block.
+func TextResult(text string) *protocol.CallToolResult {
+	return &protocol.CallToolResult{Content: []protocol.Content{&protocol.Text{Text: text}}}
+}
+
+// StructuredResult returns a result with structured content and its text twin,
+// the same JSON as text, for clients that read only one of the two.
+func StructuredResult(raw []byte) *protocol.CallToolResult {
+	res := TextResult(string(raw))
+	res.StructuredContent = raw
+	return res
+}
+
+// ErrorResult returns a result with isError and one text block.
+func ErrorResult(text string) *protocol.CallToolResult {
+	res := TextResult(text)
+	res.IsError = true
+	return res
+}
+
+// ToolEntry is a registered tool. It is immutable.
+type ToolEntry struct {
+	Tool
+	Subject policy.Subject
+
+	input  *schema.Schema // nil if the handler validates
+	output *schema.Schema // nil without an output schema
+	wraps  bool           // the output is no object, so older versions get it wrapped
+	legacy []byte         // the output schema for versions that want an object
+}
+
+func newToolEntry(t Tool) (*ToolEntry, error) {
+	if err := checkName("tool", t.Name); err != nil {
+		return nil, err
+	}
+	fail := func(what string, err error) (*ToolEntry, error) {
+		return nil, fmt.Errorf("tool %q: %s: %w", t.Name, what, err)
+	}
+	if t.Handler == nil {
+		return fail("handler", errMissing)
+	}
+	if len(t.InputSchema) == 0 {
+		return fail("input schema", errMissing)
+	}
+	if err := checkMeta(t.Meta); err != nil {
+		return fail("_meta", err)
+	}
+	e := &ToolEntry{Tool: t}
+	e.Subject = policy.Subject{Kind: policy.Tool, Name: t.Name, Category: t.Category, Tags: t.Tags, Sensitivity: t.Sensitivity, Capabilities: t.Capabilities}
+	if err := e.compile(); err != nil {
+		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+	}
+	return e, nil
+}
+
+// compile prepares the schemas.
+func (e *ToolEntry) compile() error {
+	if !e.bound {
+		s, err := schema.Compile(e.InputSchema, nil)
+		if err != nil {
+			return fmt.Errorf("input schema: %w", err)
+		}
+		e.input = s
+	}
+	if t := jsonwire.Lookup(trim(e.InputSchema), "type"); t == nil || t[0] != '"' || !jsonwire.EqualString(t, "object") {
+		return fmt.Errorf(`input schema: the root must have "type":"object"`)
+	}
+	if e.OutputSchema == nil {
+		return nil
+	}
+	s, err := schema.Compile(e.OutputSchema, nil)
+	if err != nil {
+		return fmt.Errorf("output schema: %w", err)
+	}
+	e.output, e.legacy = s, e.OutputSchema
+	if t := jsonwire.Lookup(trim(e.OutputSchema), "type"); t == nil || t[0] != '"' || !jsonwire.EqualString(t, "object") {
+		e.wraps = true
+		e.legacy = append(append([]byte(`{"type":"object","properties":{"result":`), e.OutputSchema...), `},"required":["result"],"additionalProperties":false}`...)
+	}
+	return nil
+}
+
+// InvalidArguments means that the arguments of a call break the tool's input
+// schema. The text says where and what would be right, and repeats no value.
+type InvalidArguments struct{ Err error }
+
+func (e *InvalidArguments) Error() string { return e.Err.Error() }
+
+func (e *InvalidArguments) Unwrap() error { return e.Err }
+
+// ValidateInput checks raw arguments against the input schema. It returns nil
+// for a tool made by [Typed], whose handler validates while it binds.
+func (e *ToolEntry) ValidateInput(raw []byte) error {
+	if e.input == nil {
+		return nil
+	}
+	if err := e.input.Validate(raw); err != nil {
+		return &InvalidArguments{err}
+	}
+	return nil
+}
+
+// ValidateOutput checks structured content, nil if the result has none, against
+// the output schema if there is one.
+func (e *ToolEntry) ValidateOutput(raw []byte) error {
+	switch {
+	case e.output == nil:
+		return nil
+	case raw == nil:
+		return errNoStructure
+	}
+	return e.output.Validate(raw)
+}
+
+// WrapsOutput reports whether the structured content is no object by its
+// schema, so that versions which want an object get {"result": …}.
+func (e *ToolEntry) WrapsOutput() bool { return e.wraps }
+
+// AppendDefinition appends the tool as tools/list shows it to a client of the
+// given version.
+func (e *ToolEntry) AppendDefinition(dst []byte, v protocol.Version) []byte {
+	dst = append(dst, `{"name":`...)
+	dst = jsonwire.AppendQuote(dst, e.Name)
+	if v.HasTitle() {
+		dst = protocol.AppendText(dst, "title", e.Title)
+	}
+	dst = protocol.AppendText(dst, "description", e.Description)
+	dst = append(dst, `,"inputSchema":`...)
+	dst = jsonwire.AppendLine(dst, e.InputSchema)
+	if e.OutputSchema != nil && v.HasStructuredContent() {
+		dst = append(dst, `,"outputSchema":`...)
+		if v.AnyStructuredContent() {
+			dst = jsonwire.AppendLine(dst, e.OutputSchema)
+		} else {
+			dst = jsonwire.AppendLine(dst, e.legacy)
+		}
+	}
+	if v.HasToolAnnotations() {
+		dst = e.appendAnnotations(dst)
+	}
+	if v.HasIcons() {
+		dst = protocol.AppendIcons(dst, e.Icons)
+	}
+	dst = protocol.AppendMeta(dst, e.Meta, v)
+	return append(dst, '}')
+}
+
+// appendAnnotations appends the hints; those that the author left open follow
+// from the capabilities.
+func (e *ToolEntry) appendAnnotations(dst []byte) []byte {
+	var a ToolAnnotations
+	if e.Annotations != nil {
+		a = *e.Annotations
+	}
+	writes := e.Capabilities.Any(policy.WriteState | policy.WriteFS | policy.Exec)
+	readOnly := pick(a.ReadOnly, !writes)
+	dst = append(dst, `,"annotations":{"readOnlyHint":`...)
+	dst = appendBool(dst, readOnly)
+	if !readOnly {
+		dst = append(dst, `,"destructiveHint":`...)
+		dst = appendBool(dst, pick(a.Destructive, true))
+		dst = append(dst, `,"idempotentHint":`...)
+		dst = appendBool(dst, pick(a.Idempotent, false))
+	}
+	dst = append(dst, `,"openWorldHint":`...)
+	dst = appendBool(dst, pick(a.OpenWorld, e.Capabilities.Any(policy.Network|policy.Exec)))
+	if a.Title != "" {
+		dst = protocol.AppendText(dst, "title", a.Title)
+	}
+	return append(dst, '}')
+}
+
+func pick(p *bool, derived bool) bool {
+	if p != nil {
+		return *p
+	}
+	return derived
+}
+
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, "true"...)
+	}
+	return append(dst, "false"...)
+}

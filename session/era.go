@@ -1,0 +1,157 @@
+package session
+
+import (
+	"strings"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/protocol"
+)
+
+// classify decides which era a request belongs to, checks what that era demands
+// of it, and returns the method.
+func (x *exchange) classify() (*method, error) {
+	if err := x.readMeta(); err != nil {
+		return nil, err
+	}
+	if x.claim.made || x.req.Method == protocol.MethodDiscover {
+		return x.classifyStateless()
+	}
+	return x.classifyHandshake()
+}
+
+// claim is what the metadata of a request says for the stateless era, as raw
+// JSON. Made means that at least one of its keys is there.
+type claim struct {
+	made                            bool
+	version, capabilities, logLevel []byte
+}
+
+// readMeta reads the metadata of the request, once.
+func (x *exchange) readMeta() error {
+	raw := x.req.Params.Get("_meta")
+	if raw == nil {
+		return nil
+	}
+	if raw[0] != '{' {
+		return invalidParams("_meta must be an object")
+	}
+	x.meta = raw
+	for o := jsonwire.Members(raw); ; {
+		key, value, ok := o.Next()
+		if !ok {
+			return nil
+		}
+		if err := x.readMetaMember(key, value); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *exchange) readMetaMember(key, value []byte) error {
+	switch {
+	case jsonwire.EqualString(key, protocol.MetaProtocolVersion):
+		x.claim.made, x.claim.version = true, value
+	case jsonwire.EqualString(key, protocol.MetaClientCapabilities):
+		x.claim.made, x.claim.capabilities = true, value
+	case jsonwire.EqualString(key, protocol.MetaClientInfo):
+		x.claim.made = true
+	case jsonwire.EqualString(key, protocol.MetaLogLevel):
+		x.claim.logLevel = value
+	case jsonwire.EqualString(key, protocol.MetaProgressToken):
+		if !isToken(value) {
+			return invalidParams("_meta.progressToken must be a string or an integer")
+		}
+		x.token = value
+	}
+	return nil
+}
+
+// isToken reports whether a raw value is a string or an integer.
+func isToken(raw []byte) bool {
+	if raw[0] == '"' {
+		return true
+	}
+	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !strings.ContainsAny(string(raw), ".eE")
+}
+
+// classifyStateless checks a request of the stateless era in the order of
+// DESIGN.md section 5.
+func (x *exchange) classifyStateless() (*method, error) {
+	c := &x.claim
+	if len(c.version) == 0 || c.version[0] != '"' {
+		return nil, invalidParams("_meta must have %q, a string, in every request of this protocol version", protocol.MetaProtocolVersion)
+	}
+	if len(c.capabilities) == 0 || c.capabilities[0] != '{' {
+		return nil, invalidParams("_meta must have %q, an object, in every request of this protocol version", protocol.MetaClientCapabilities)
+	}
+	v := protocol.ParseVersion(jsonwire.Unquote(c.version))
+	if !v.Stateless() {
+		return nil, unsupportedVersion(c.version)
+	}
+	m := x.server.methods[x.req.Method]
+	if m == nil || !m.has(v) {
+		return nil, methodNotFound(x.req.Method)
+	}
+	x.version = v
+	if c.logLevel != nil {
+		x.logLevel = protocol.LogNone
+		if c.logLevel[0] == '"' {
+			x.logLevel = protocol.ParseLogLevel(jsonwire.Unquote(c.logLevel))
+		}
+		if x.logLevel == protocol.LogNone {
+			return nil, invalidParams("_meta has an unknown log level: want one of %s", strings.Join(protocol.LogLevels(), ", "))
+		}
+	}
+	return m, nil
+}
+
+// unsupportedVersion refuses a version that a request claims. The revisions
+// with a handshake cannot be claimed by a request, so they are not listed as
+// supported, but the text names them.
+func unsupportedVersion(requested []byte) error {
+	e := protocol.Errorf(protocol.CodeUnsupportedVersion, "Unsupported protocol version: a request can claim %s; %s are negotiated by initialize",
+		strings.Join(protocol.StatelessVersions(), ", "), strings.Join(protocol.HandshakeVersions(), ", "))
+	e.Data = append(e.Data, `{"supported":`...)
+	e.Data = protocol.AppendStrings(e.Data, protocol.StatelessVersions())
+	e.Data = append(e.Data, `,"requested":`...)
+	e.Data = append(append(e.Data, requested...), '}')
+	return e
+}
+
+// classifyHandshake checks a request of the handshake era.
+func (x *exchange) classifyHandshake() (*method, error) {
+	m := x.server.methods[x.req.Method]
+	negotiated := x.session.negotiated()
+	switch {
+	case m != nil && x.req.Method == protocol.MethodInitialize:
+		if negotiated != protocol.Unknown {
+			return nil, protocol.Errorf(protocol.CodeInvalidRequest, "initialize was answered already: this session speaks %s", negotiated)
+		}
+		return m, nil
+	case negotiated == protocol.Unknown && x.req.Method == protocol.MethodPing:
+		return m, nil
+	case negotiated == protocol.Unknown:
+		return nil, protocol.Errorf(protocol.CodeInvalidRequest,
+			"the session has not begun: send initialize first (%s), or the metadata of %s with every request",
+			strings.Join(protocol.HandshakeVersions(), ", "), strings.Join(protocol.StatelessVersions(), ", "))
+	case m == nil || !m.has(negotiated):
+		return nil, methodNotFound(x.req.Method)
+	}
+	x.version = negotiated
+	x.logLevel = x.session.level()
+	return m, nil
+}
+
+// maxEcho bounds what is repeated of a method name in an error.
+const maxEcho = 100
+
+func methodNotFound(name string) error {
+	if len(name) > maxEcho {
+		name = strings.ToValidUTF8(name[:maxEcho], "") + "…"
+	}
+	return protocol.Errorf(protocol.CodeMethodNotFound, "Method not found: %s", name)
+}
+
+func invalidParams(format string, args ...any) error {
+	return protocol.Errorf(protocol.CodeInvalidParams, format, args...)
+}

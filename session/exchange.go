@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/jsonrpc"
+	"cloudg.dev/cloudg/layer"
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+)
+
+// exchange is one request while it is served. It is the [registry.Client] that
+// the handler sees.
+type exchange struct {
+	server    *Server
+	session   *Session // nil for a request without a session
+	principal *policy.Principal
+	ctx       context.Context // of the request
+	req       *jsonrpc.Request
+	peer      jsonrpc.Peer
+	drained   <-chan struct{} // closed when long requests should end
+
+	version  protocol.Version
+	meta     []byte // raw _meta, or nil
+	claim    claim
+	token    []byte // raw progress token, or nil
+	logLevel protocol.LogLevel
+
+	mu       sync.Mutex // guards the fields below, and that nothing is sent after the end
+	done     bool
+	progress float64
+	reported bool // progress has been sent
+	frame    []byte
+}
+
+// request returns what the layer wants to know.
+func (x *exchange) request() *layer.Request {
+	return &layer.Request{Principal: x.principal, Version: x.version, Meta: x.meta, Client: x}
+}
+
+// finish ends the exchange: what its handler left running sends nothing more.
+func (x *exchange) finish() {
+	x.mu.Lock()
+	x.done = true
+	x.mu.Unlock()
+}
+
+// Progress implements [registry.Client].
+func (x *exchange) Progress(ctx context.Context, progress, total float64, message string) error {
+	if x.token == nil || math.IsNaN(progress) || math.IsInf(progress, 0) {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.done || x.reported && progress <= x.progress || ctx.Err() != nil {
+		return nil
+	}
+	x.reported, x.progress = true, progress
+	b := append(x.frame[:0], `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
+	b = append(b, x.token...)
+	b = append(b, `,"progress":`...)
+	b = jsonwire.AppendFloat(b, progress)
+	if total > 0 && !math.IsInf(total, 0) {
+		b = append(b, `,"total":`...)
+		b = jsonwire.AppendFloat(b, total)
+	}
+	if x.version.HasProgressMessage() {
+		b = protocol.AppendText(b, "message", message)
+	}
+	x.frame = append(b, `}}`...)
+	return x.peer.Send(ctx, x.frame)
+}
+
+// Log implements [registry.Client].
+func (x *exchange) Log(ctx context.Context, level protocol.LogLevel, logger string, data []byte) error {
+	if x.logLevel == protocol.LogNone || level < x.logLevel {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.done || ctx.Err() != nil {
+		return nil
+	}
+	b := append(x.frame[:0], `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"`...)
+	b = append(b, level.String()...)
+	b = append(b, '"')
+	b = protocol.AppendText(b, "logger", logger)
+	b = append(b, `,"data":`...)
+	b = jsonwire.AppendLine(b, data)
+	x.frame = append(b, `}}`...)
+	return x.peer.Send(ctx, x.frame)
+}
+
+// open appends the start of a result object. Members follow, each but the first
+// after a comma.
+func (x *exchange) open(dst []byte) []byte {
+	if x.version.Stateless() {
+		return append(dst, `{"resultType":"complete",`...)
+	}
+	return append(dst, '{')
+}
+
+// close appends what ends a result object that has members: metadata of the
+// handler's, raw JSON or nil, merged with the server's own.
+func (x *exchange) close(dst, meta []byte) []byte {
+	if !x.version.Stateless() {
+		return append(protocol.AppendMeta(dst, meta, x.version), '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, x.server.meta...)
+	dst = appendMembers(dst, meta)
+	return append(dst, `}}`...)
+}
+
+// empty appends a result without members.
+func (x *exchange) empty(dst []byte) []byte {
+	if !x.version.Stateless() {
+		return append(dst, `{}`...)
+	}
+	return x.close(append(dst, `{"resultType":"complete"`...), nil)
+}
+
+// appendMembers appends the members of a raw object, with a comma before them.
+func appendMembers(dst, obj []byte) []byte {
+	if len(obj) == 0 {
+		return dst
+	}
+	start := len(dst)
+	dst = jsonwire.AppendLine(dst, obj)
+	if dst[len(dst)-1] != '}' || jsonwire.SkipSpace(dst[start+1:]) == len(dst)-start-2 {
+		return dst[:start] // an empty object
+	}
+	dst[start] = ',' // in place of the opening brace
+	return dst[:len(dst)-1]
+}
+
+// text returns a parameter that must be a string.
+func (x *exchange) text(name string) (string, error) {
+	raw := x.req.Params.Get(name)
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", invalidParams("%s: params.%s must be a string", x.req.Method, name)
+	}
+	return jsonwire.Unquote(raw), nil
+}

@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/jsonrpc"
+	"cloudg.dev/cloudg/layer"
+	"cloudg.dev/cloudg/notify"
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+)
+
+// The defaults of [Options].
+const (
+	DefaultListTTL          = time.Minute
+	DefaultMaxSubscriptions = 1000
+	DefaultMaxListens       = 64
+)
+
+// Options configures a [Server]. Layer and Info are mandatory.
+type Options struct {
+	Layer        *layer.Layer
+	Info         protocol.Implementation
+	Instructions string      // for the model; sent by initialize and server/discover
+	Hub          *notify.Hub // nil: no change is ever announced, and listChanged is not declared
+	// ListTTL is how long a client may keep a list or the answer to
+	// server/discover; 0 means DefaultListTTL, negative that it must not.
+	ListTTL          time.Duration
+	MaxSubscriptions int          // resource URIs of a session or a listen; 0: DefaultMaxSubscriptions
+	MaxListens       int          // listens of a session at one time; 0: DefaultMaxListens
+	Logger           *slog.Logger // nil discards
+}
+
+// Server is what the sessions of all peers share. Its methods may be called by
+// several goroutines.
+type Server struct {
+	layer        *layer.Layer
+	info         protocol.Implementation
+	instructions string
+	hub          *notify.Hub
+	listTTL      time.Duration
+	maxSubs      int
+	maxListens   int
+	log          *slog.Logger
+
+	methods map[string]*method
+	names   map[string]string
+	meta    []byte // `"_meta":{"io.modelcontextprotocol/serverInfo":…` without the closing brace
+}
+
+// NewServer returns a server.
+func NewServer(o *Options) *Server {
+	s := &Server{layer: o.Layer, info: o.Info, instructions: o.Instructions, hub: o.Hub, listTTL: o.ListTTL, maxSubs: o.MaxSubscriptions, maxListens: o.MaxListens, log: o.Logger}
+	switch {
+	case s.listTTL == 0:
+		s.listTTL = DefaultListTTL
+	case s.listTTL < 0:
+		s.listTTL = 0
+	}
+	if s.maxSubs <= 0 {
+		s.maxSubs = DefaultMaxSubscriptions
+	}
+	if s.maxListens <= 0 {
+		s.maxListens = DefaultMaxListens
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.methods = make(map[string]*method)
+	s.names = make(map[string]string)
+	for _, m := range methodTable() {
+		s.methods[m.name] = &m
+		s.names[m.name] = m.name
+	}
+	for _, name := range []string{protocol.NotifyInitialized, protocol.NotifyCancelled} {
+		s.names[name] = name
+	}
+	s.meta = append(s.meta, `"_meta":{`...)
+	s.meta = jsonwire.AppendQuote(s.meta, protocol.MetaServerInfo)
+	s.meta = append(s.meta, ':')
+	s.meta = s.info.Append(s.meta, protocol.LatestStateless)
+	return s
+}
+
+// Decoder returns a decoder that knows the names of the server's methods.
+func (s *Server) Decoder() jsonrpc.Decoder { return jsonrpc.Decoder{Methods: s.names} }
+
+// Ordered reports whether requests of the method are handled before anything
+// behind them: everything after a handshake depends on it.
+func (s *Server) Ordered(method string) bool { return method == protocol.MethodInitialize }
+
+// NewSession returns the session of one peer on a connection.
+func (s *Server) NewSession(p *policy.Principal) *Session {
+	life, end := context.WithCancel(context.Background())
+	return &Session{server: s, principal: p, life: life, end: end, logLevel: protocol.LogInfo, drained: make(chan struct{})}
+}
+
+// appendCapabilities appends what the server can do, for a peer that speaks the
+// version.
+func (s *Server) appendCapabilities(dst []byte, v protocol.Version) []byte {
+	changes := "{}"
+	resources := "{}"
+	if s.hub != nil {
+		changes = `{"listChanged":true}`
+		resources = `{"subscribe":true,"listChanged":true}`
+	}
+	dst = append(dst, `{"tools":`...)
+	dst = append(dst, changes...)
+	dst = append(dst, `,"resources":`...)
+	dst = append(dst, resources...)
+	dst = append(dst, `,"prompts":`...)
+	dst = append(dst, changes...)
+	if v.DeclaresCompletions() {
+		dst = append(dst, `,"completions":{}`...)
+	}
+	return append(dst, `,"logging":{}}`...)
+}

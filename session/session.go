@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/jsonrpc"
+	"cloudg.dev/cloudg/notify"
+	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
+)
+
+// Session is one peer on a connection. It implements [jsonrpc.Handler].
+//
+// Its owner is whoever serves the connection. The hub refers to it weakly.
+type Session struct {
+	server    *Server
+	principal *policy.Principal
+	life      context.Context // of what the session sends by itself
+	end       context.CancelFunc
+
+	mu       sync.Mutex       // guards the fields below
+	version  protocol.Version // negotiated; Unknown before the handshake
+	client   clientInfo
+	ready    bool // notifications/initialized has come
+	logLevel protocol.LogLevel
+	changes  *notify.Subscriber // of the handshake session; nil before it is ready
+	watched  map[string]bool    // resources that the handshake session subscribed to
+	listens  int
+	closed   bool
+
+	drained chan struct{} // closed by Drain
+}
+
+// clientInfo is what a client said of itself in the handshake. It decides
+// nothing.
+type clientInfo struct {
+	name, version string
+	capabilities  []byte // raw JSON
+}
+
+// Handle implements [jsonrpc.Handler].
+func (s *Session) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.Peer, dst []byte) ([]byte, error) {
+	x := &exchange{server: s.server, session: s, principal: s.principal, ctx: ctx, req: req, peer: peer, drained: s.drained}
+	defer x.finish()
+	m, err := x.classify()
+	if err != nil {
+		return dst, err
+	}
+	return m.handle(x, dst)
+}
+
+// Notify implements [jsonrpc.Handler]. What it does not know it ignores.
+func (s *Session) Notify(ctx context.Context, n *jsonrpc.Request, peer jsonrpc.Peer) {
+	switch n.Method {
+	case protocol.NotifyInitialized:
+		s.becomeReady(peer)
+	case protocol.NotifyCancelled:
+		s.cancel(n, peer)
+	}
+}
+
+// cancel cancels the request that a notification names. A notification that
+// names none, or one that is not in flight, is ignored: it may have crossed the
+// answer.
+func (s *Session) cancel(n *jsonrpc.Request, peer jsonrpc.Peer) {
+	id, ok := jsonrpc.ParseID(n.Params.Get("requestId"), jsonrpc.DefaultMaxID)
+	if !ok {
+		return
+	}
+	cause := jsonrpc.ErrCancelled
+	if reason := n.Params.Get("reason"); len(reason) > 0 && reason[0] == '"' && len(reason) <= maxReason {
+		cause = fmt.Errorf("%w: %s", cause, jsonwire.Unquote(reason))
+	}
+	peer.Cancel(id, cause)
+}
+
+// maxReason bounds the reason of a cancellation, in bytes.
+const maxReason = 1024
+
+// Dialect implements [jsonrpc.Handler].
+func (s *Session) Dialect() jsonrpc.Dialect {
+	v := s.negotiated()
+	return jsonrpc.Dialect{Batches: v.AllowsBatch(), OmitUnknownID: v.OmitsUnknownID()}
+}
+
+// Drain implements [jsonrpc.Handler]: listens end with their result, and no
+// change is announced any more.
+func (s *Session) Drain() {
+	s.mu.Lock()
+	closed, changes := s.closed, s.changes
+	s.closed, s.changes = true, nil
+	s.mu.Unlock()
+	if closed {
+		return
+	}
+	close(s.drained)
+	s.end()
+	if changes != nil {
+		changes.Close()
+	}
+}
+
+func (s *Session) negotiated() protocol.Version {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+func (s *Session) level() protocol.LogLevel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logLevel
+}

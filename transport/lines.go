@@ -1,0 +1,211 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"cloudg.dev/cloudg/jsonrpc"
+)
+
+// Bounds of [Lines].
+const (
+	DefaultMaxLine = 16 << 20
+
+	chunkSize = 64 << 10
+	minRead   = 4 << 10 // a read is given at least this much room
+)
+
+// LinesOptions configures [Lines]. The zero value is usable.
+type LinesOptions struct {
+	MaxLine int // bytes of a line without its end; 0 means DefaultMaxLine
+}
+
+// Lines is a [jsonrpc.Stream] over a pair of byte streams with one frame per
+// line, as the stdio transport wants it. Lines end with \n when written; \r\n,
+// blank lines and a byte-order mark at the start are accepted when read, and so
+// is a last line without an end. A line that is too long is refused as soon as
+// that is known, skipped without being kept, and does not harm those behind it.
+//
+// Frames are handed out of a chunk of memory that is filled once and then left
+// to the garbage collector, so a frame costs neither a copy nor an allocation of
+// its own, and stays valid for as long as somebody refers to it.
+type Lines struct {
+	r   io.Reader
+	w   io.Writer
+	max int
+
+	buf      []byte // the chunk; what was read and not handed out is buf[start:end]
+	start    int
+	end      int
+	searched int  // no line end in buf[start:searched]
+	skipping bool // within a line that is too long
+	begun    bool // the first bytes have been looked at
+	err      error
+}
+
+// NewLines returns a stream that reads from r and writes to w. Closing it
+// closes both if they can be closed.
+func NewLines(r io.Reader, w io.Writer, o *LinesOptions) *Lines {
+	l := &Lines{r: r, w: w, max: DefaultMaxLine}
+	if o != nil && o.MaxLine > 0 {
+		l.max = o.MaxLine
+	}
+	return l
+}
+
+// Read returns the next line that is not blank.
+func (l *Lines) Read(context.Context) ([]byte, error) {
+	for {
+		if line, ok := l.next(); ok {
+			return line, nil
+		}
+		if !l.skipping && l.end-l.start > l.max {
+			l.skip()
+			return nil, &jsonrpc.FrameError{Err: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
+				"a message of more than %d bytes was skipped: that is the limit for a line", l.max)}
+		}
+		if l.err != nil {
+			return l.last()
+		}
+		l.fill()
+	}
+}
+
+// skip drops a line that is too long, and its memory; what has not been read of
+// it yet is dropped when it is.
+func (l *Lines) skip() {
+	if i := l.lineEnd(); i >= 0 {
+		l.drop(i)
+		return
+	}
+	l.skipping = true
+	l.buf, l.start, l.end, l.searched = nil, 0, 0, 0
+}
+
+// last returns what stands behind the last line end, or the error.
+func (l *Lines) last() ([]byte, error) {
+	line := trimLine(l.buf[l.start:l.end])
+	l.start, l.searched = l.end, l.end
+	if len(line) > 0 && !l.skipping && errors.Is(l.err, io.EOF) {
+		return line, nil
+	}
+	return nil, l.err
+}
+
+// Buffered reports whether a whole line that is not blank has been read.
+func (l *Lines) Buffered() bool {
+	for {
+		i := l.lineEnd()
+		if i < 0 {
+			return l.err != nil
+		}
+		if !l.skipping && len(trimLine(l.buf[l.start:i])) > 0 {
+			return true
+		}
+		l.drop(i)
+	}
+}
+
+// next takes the next line that is not blank from what was read.
+func (l *Lines) next() ([]byte, bool) {
+	for {
+		i := l.lineEnd()
+		if i < 0 {
+			return nil, false
+		}
+		line := trimLine(l.buf[l.start:i])
+		keep := !l.skipping && len(line) > 0
+		if keep && len(line) > l.max {
+			return nil, false // Read refuses it, and then skips to its end
+		}
+		l.drop(i)
+		if keep {
+			return line[:len(line):len(line)], true
+		}
+	}
+}
+
+// lineEnd returns the index of the next line end, or -1.
+func (l *Lines) lineEnd() int {
+	if i := bytes.IndexByte(l.buf[l.searched:l.end], '\n'); i >= 0 {
+		l.searched += i
+		return l.searched
+	}
+	l.searched = l.end
+	if l.skipping {
+		l.start = l.end
+	}
+	return -1
+}
+
+// drop moves behind the line end at i.
+func (l *Lines) drop(i int) {
+	l.start, l.searched, l.skipping = i+1, i+1, false
+}
+
+func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r") }
+
+// fill reads more. It makes room first, in a new chunk if frames may have been
+// handed out of this one.
+func (l *Lines) fill() {
+	if l.skipping && l.buf != nil { // nothing of this chunk is kept or handed out
+		l.start, l.end, l.searched = 0, 0, 0
+	}
+	if len(l.buf)-l.end < minRead {
+		l.grow()
+	}
+	n, err := l.r.Read(l.buf[l.end:])
+	l.end += n
+	if err != nil {
+		l.err = err
+	}
+	if !l.begun && l.end-l.start >= len(bom) || !l.begun && err != nil {
+		l.begun = true
+		if bytes.HasPrefix(l.buf[l.start:l.end], []byte(bom)) {
+			l.start += len(bom)
+			l.searched = max(l.searched, l.start)
+		}
+	}
+}
+
+const bom = "\ufeff"
+
+// grow starts a chunk that has room for twice what is kept.
+func (l *Lines) grow() {
+	kept := l.buf[l.start:l.end]
+	size := max(chunkSize, 2*len(kept))
+	if len(kept) <= l.max {
+		size = min(size, max(chunkSize, l.max+minRead+len("\r\n")))
+	}
+	buf := make([]byte, size)
+	l.searched -= l.start
+	l.start, l.end = 0, copy(buf, kept)
+	l.buf = buf
+}
+
+// Write writes frames that end with [Lines.Delimiter].
+func (l *Lines) Write(_ context.Context, frames []byte) error {
+	if _, err := l.w.Write(frames); err != nil {
+		return fmt.Errorf("writing to the client: %w", err)
+	}
+	return nil
+}
+
+// Delimiter returns the line end.
+func (l *Lines) Delimiter() string { return "\n" }
+
+// Close closes what the stream reads from and writes to. A read of a pipe or a
+// terminal that does not belong to the runtime's poller goes on until its next
+// byte; the system offers no way to end it.
+func (l *Lines) Close() error {
+	var errs []error
+	for _, c := range []any{l.r, l.w} {
+		if c, ok := c.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
