@@ -1,60 +1,92 @@
 package jsonrpc
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
 
 // batch collects the answers to the members of a batch. They are sent as one
 // array when the last one is there; a batch that nothing answers is not
-// answered.
+// answered. Members stay in flight until then, since what waits must be bounded,
+// and may be cancelled as long as nothing was sent.
 type batch struct {
 	mu      sync.Mutex // guards the fields below
 	missing int
-	frame   []byte
+	answers []answer
+}
+
+// answer is the answer to a member of a batch.
+type answer struct {
+	in    *call // nil if the member was refused
+	frame []byte
 }
 
 // batch handles a frame that holds an array. Its members share nothing but the
 // frame that answers them.
 func (c *Conn) batch(frame []byte) {
-	if !c.handler.Dialect().Batches {
+	members, err := c.opts.Decoder.Split(frame, c.opts.MaxBatch)
+	var refused *DecodeError
+	switch errors.As(err, &refused); {
+	case refused != nil && refused.Err.Code == CodeParse:
+		c.refuse("", refused.Err)
+		return
+	case !c.handler.Dialect().Batches:
 		c.refuse("", Errorf(CodeInvalidRequest, "batches are not part of this protocol version: send each message in a frame of its own"))
 		return
-	}
-	members, err := c.opts.Decoder.Split(frame, c.opts.MaxBatch)
-	if err != nil {
-		c.refuse("", err.(*DecodeError).Err)
+	case refused != nil:
+		c.refuse("", refused.Err)
 		return
 	}
 	b := &batch{missing: len(members)}
 	for _, m := range members {
 		in, refusal := c.accept(m, b)
 		switch {
-		case in == nil:
-			b.done(c, refusal, refusal != nil)
-		case c.ordered(in.req.Method):
-			c.leave(in)
-			in.cancel(ErrClosed)
-			b.done(c, c.refusal(in.req.ID, Errorf(CodeInvalidRequest, "%s cannot be part of a batch", in.req.Method)), true)
-		default:
+		case in != nil:
 			c.handOff(in)
+		case b.put(nil, refusal):
+			c.answer(func() []byte { return b.conclude(c) })
 		}
 	}
 }
 
-// done adds the answer to one member, if it has one, and sends all of them
-// after the last.
-func (b *batch) done(c *Conn, answer []byte, wanted bool) {
+// serveMember runs a request of a batch, and queues the answer to the batch if
+// it is complete.
+func (c *Conn) serveMember(in *call) {
+	frame := Answer(&in.ctx, c.log, c.handler, in.req, c, nil)
+	if in.batch.put(in, frame) {
+		c.out.answer(c.life, c.life, func() []byte { return in.batch.conclude(c) })
+	}
+}
+
+// put notes that a member has been handled, with its answer if it has one. It
+// reports whether it was the last.
+func (b *batch) put(in *call, frame []byte) (last bool) {
 	b.mu.Lock()
-	if wanted {
-		if b.frame == nil {
-			b.frame = append(b.frame, '[')
-		} else {
-			b.frame = append(b.frame, ',')
-		}
-		b.frame = append(b.frame, answer...)
+	defer b.mu.Unlock()
+	if frame != nil {
+		b.answers = append(b.answers, answer{in, frame})
 	}
 	b.missing--
-	last := b.missing == 0
-	b.mu.Unlock()
-	if last && b.frame != nil {
-		c.respond(append(b.frame, ']'))
+	return b.missing == 0
+}
+
+// conclude takes the members out of flight and returns the answer to the batch,
+// or nil if there is none. It is called once, after the last member.
+func (b *batch) conclude(c *Conn) []byte {
+	var frame []byte
+	for _, a := range b.answers {
+		if a.in != nil && !c.leave(a.in) {
+			continue
+		}
+		if frame == nil {
+			frame = append(frame, '[')
+		} else {
+			frame = append(frame, ',')
+		}
+		frame = append(frame, a.frame...)
 	}
+	if frame == nil {
+		return nil
+	}
+	return append(frame, ']')
 }

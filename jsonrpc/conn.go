@@ -19,7 +19,8 @@ type Options struct {
 	DrainTime   time.Duration // grace for requests in flight at the end; 0 means 5 s, negative none
 	Logger      *slog.Logger  // nil discards
 	// Ordered names requests that are handled in the order in which they come,
-	// before anything behind them is read; nil means none.
+	// before anything behind them is read; nil means none. Such a request cannot
+	// be cancelled, be part of a batch, or call the peer.
 	Ordered func(method string) bool
 }
 
@@ -27,7 +28,7 @@ const (
 	defaultInFlight = 1024
 	defaultDrain    = 5 * time.Second
 	// killTime is how long requests that were cancelled at the end may take to
-	// return.
+	// return and to be answered.
 	killTime = time.Second
 )
 
@@ -45,12 +46,12 @@ type Conn struct {
 	work chan *call // to a worker that waits
 	idle atomic.Int32
 
-	wg      sync.WaitGroup  // the reader, the watcher and the workers
-	stop    chan struct{}   // closed when the connection ends
-	reading context.Context // ends when nothing more is to be read
-	ended   chan struct{}   // closed when the stream has ended
-	base    context.Context // what requests run under
-	abort   context.CancelCauseFunc
+	wg    sync.WaitGroup  // the reader, the watcher, the workers and the writers
+	stop  chan struct{}   // closed when the connection ends
+	ended chan struct{}   // closed when nothing more can be read
+	life  context.Context // what the stream is used under; ends with the connection
+	base  context.Context // what requests run under; ends when they are given up
+	abort context.CancelCauseFunc
 
 	state connState
 }
@@ -84,68 +85,77 @@ func NewConn(stream Stream, handler Handler, o *Options) *Conn {
 }
 
 // Run serves the connection until the stream ends, writing fails or ctx does.
-// Then it lets the requests in flight finish within the grace time, cancels the
-// rest, and closes the stream. It returns nil at the end of the stream, the
-// cause of ctx, or the failure. It may be called once.
+// Then it refuses new requests, lets those in flight finish within the grace
+// time, cancels the rest, writes what waits, and closes the stream. It returns
+// nil at the end of the stream, the cause of ctx, or the failure, whichever came
+// first. It may be called once.
 func (c *Conn) Run(ctx context.Context) error {
 	// Requests outlive ctx by the grace time.
-	c.base, c.abort = context.WithCancelCause(context.WithoutCancel(ctx))
-	defer c.abort(ErrClosed)
-	reading, stopReading := context.WithCancelCause(ctx)
-	c.reading = reading
+	life, endLife := context.WithCancelCause(context.WithoutCancel(ctx))
+	c.life = life
+	c.base, c.abort = context.WithCancelCause(life)
 	c.out.onFail = func(err error) {
 		c.log.Debug("writing failed", "error", err)
-		c.abort(fmt.Errorf("%w: %w", ErrClosed, err))
-		stopReading(err)
+		c.state.finish(fmt.Errorf("writing: %w", err))
+		endLife(fmt.Errorf("%w: %w", ErrClosed, err))
 	}
 	c.wg.Go(c.read)
 	c.wg.Go(func() { c.lead.watch(c.stop, c.tick, c.takeOver) })
 	select {
 	case <-c.ended:
-	case <-reading.Done():
+	case <-life.Done():
+	case <-ctx.Done():
+		c.state.finish(context.Cause(ctx))
 	}
-	stopReading(ErrClosed)
-	return c.end(ctx)
+	return c.end(endLife)
 }
 
-// end brings the connection to its end.
-func (c *Conn) end(ctx context.Context) error {
+// end brings the connection to its end. What the peer sends meanwhile is still
+// read: it may cancel a request in flight, or answer one of ours that such a
+// request waits for.
+func (c *Conn) end(endLife context.CancelCauseFunc) error {
 	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
 	c.state.update(func(s *stateLocked) { s.draining = true })
-	if !c.waitQuiet(c.opts.DrainTime) {
+	if c.life.Err() != nil || !c.settle(c.opts.DrainTime) {
 		c.abort(ErrShutdown)
-		if !c.waitQuiet(killTime) {
-			c.log.Warn("requests did not return after they were cancelled", "count", c.InFlight())
+		if !c.settle(killTime) {
+			c.log.Warn("requests did not return after they were cancelled, or the peer does not read", "count", c.InFlight())
 		}
 	}
-	c.out.flush(c.base)
-	c.abort(ErrClosed)
+	endLife(ErrClosed)
+	c.out.close(ErrClosed)
 	close(c.stop)
 	closeErr := c.stream.Close()
 	c.join()
-	c.state.mu.Lock()
-	err := c.state.err
-	c.state.mu.Unlock()
-	switch {
-	case err != nil:
+	var err error
+	c.state.update(func(s *stateLocked) { err = s.err })
+	if err != nil {
 		return err
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	}
 	return closeErr
 }
 
-// waitQuiet waits until nothing is in flight. It reports whether that is so.
-func (c *Conn) waitQuiet(d time.Duration) bool {
+// settle waits until nothing is in flight and all answers are written, for d at
+// most. It reports whether that is so.
+func (c *Conn) settle(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	if !await(c.state.quiet, timer) {
+		return false
+	}
+	c.wg.Go(func() { c.out.flush(c.life) }) // the peer decides how long this takes
+	return await(c.out.settled(), timer)
+}
+
+// await waits for done, until the timer fires. It reports whether done is.
+func await(done <-chan struct{}, timer *time.Timer) bool {
 	select {
-	case <-c.state.quiet:
+	case <-done:
 		return true
 	default:
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-c.state.quiet:
+	case <-done:
 		return true
 	case <-timer.C:
 		return false
@@ -182,8 +192,11 @@ func (c *Conn) readError(err error) bool {
 		c.refuse("", fe.Err)
 		return true
 	}
-	if !errors.Is(err, io.EOF) && c.reading.Err() == nil {
-		c.state.update(func(s *stateLocked) { s.err = fmt.Errorf("reading a frame: %w", err) })
+	switch {
+	case errors.Is(err, io.EOF):
+		c.state.finish(nil)
+	case c.life.Err() == nil:
+		c.state.finish(fmt.Errorf("reading a frame: %w", err))
 	}
 	close(c.ended)
 	return false
@@ -196,21 +209,17 @@ func (c *Conn) frame(frame []byte) bool {
 		return true
 	}
 	call, refusal := c.accept(frame, nil)
-	if refusal != nil {
-		c.answer(refusal)
-		return true
-	}
-	if call == nil {
-		return true
-	}
 	switch {
-	case c.ordered(call.req.Method):
-		c.serve(call)
-		return true
+	case refusal != nil:
+		c.answer(func() []byte { return refusal })
+	case call == nil:
+	case call.ordered:
+		c.serveOrdered(call)
 	case c.lead.mayRun():
 		return c.run(call)
+	default:
+		c.handOff(call)
 	}
-	c.handOff(call)
 	return true
 }
 
@@ -218,8 +227,9 @@ func (c *Conn) ordered(method string) bool {
 	return c.opts.Ordered != nil && c.opts.Ordered(method)
 }
 
-// accept decodes one message and handles it unless it is a request. It returns
-// the request, entered as in flight, or a refusal to send, or neither.
+// accept decodes one message, of batch b if that is not nil, and handles it
+// unless it is a request. It returns the request, entered as in flight, or a
+// refusal to send, or neither.
 func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
 	m, err := c.opts.Decoder.Decode(frame)
 	if err != nil {
@@ -238,6 +248,9 @@ func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
 		if m.IsNotification() {
 			c.notify(m)
 			return nil, nil
+		}
+		if b != nil && c.ordered(m.Method) {
+			return nil, c.refusal(m.ID, Errorf(CodeInvalidRequest, "%s cannot be part of a batch", m.Method))
 		}
 		return c.enter(m, b)
 	}
@@ -259,11 +272,16 @@ func (c *Conn) refusal(id ID, e *Error) []byte {
 }
 
 // refuse answers a frame that could not be accepted.
-func (c *Conn) refuse(id ID, e *Error) { c.answer(c.refusal(id, e)) }
+func (c *Conn) refuse(id ID, e *Error) {
+	refusal := c.refusal(id, e)
+	c.answer(func() []byte { return refusal })
+}
 
-// answer queues a frame of the reader's own.
-func (c *Conn) answer(frame []byte) {
-	_ = c.out.add(c.base, frame, true) // a failure has been reported by the writer
+// answer queues a frame of the reader's own. It is written when nothing more can
+// be read without waiting, or at the watcher's next tick.
+func (c *Conn) answer(commit func() []byte) {
+	c.out.answerAsReader(c.life, commit)
+	c.lead.stir()
 }
 
 // Send implements [Peer].

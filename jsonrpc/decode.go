@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"errors"
-	"io"
 	"strconv"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -26,14 +25,23 @@ type Decoder struct {
 	Methods map[string]string
 }
 
+// maxName bounds the names of the members that are compared with one another,
+// in bytes, and with that the time that looking for duplicates takes.
+const maxName = 1024
+
 // A DecodeError is a frame that was refused: the error to reply with, and the
-// id of the request if one could be read.
+// id of the request if one could be read. Of an id that comes twice, or that may
+// have been cut off, none can.
 type DecodeError struct {
 	ID  ID
 	Err *Error
 	// Response is set when the frame has no method but a result or an error.
-	// A response is never answered.
+	// A response is never answered, since its id is one of our own.
 	Response bool
+	// Notification is set when the frame would be a notification if its params
+	// or its other members were as they should. A notification is never
+	// answered.
+	Notification bool
 }
 
 func (e *DecodeError) Error() string { return e.Err.Error() }
@@ -46,18 +54,29 @@ func IsBatch(frame []byte) bool {
 	return i < len(frame) && frame[i] == '['
 }
 
-// Decode decodes the single message in a frame. The message refers to the
-// frame. The error is a [*DecodeError].
+// Decode decodes the single message in a frame, which must be shorter than
+// 4 GiB. The message refers to the frame. The error is a [*DecodeError].
 func (d *Decoder) Decode(frame []byte) (Message, error) {
 	e := envelope{d: d, b: frame}
 	if err := e.scan(); err != nil {
-		return nil, &DecodeError{ID: e.readableID(), Err: err}
+		return nil, e.refusal(syntaxError(err), false)
 	}
-	return e.message()
+	if err := e.check(); err != nil {
+		return nil, e.refusal(err, e.isNotification())
+	}
+	if e.isResponse() {
+		r, err := e.response()
+		if err != nil {
+			return nil, e.refusal(err, false)
+		}
+		return r, nil
+	}
+	return e.finish(), nil
 }
 
-// Split checks the batch in a frame and returns its members, each to be decoded
-// on its own. The error is a [*DecodeError]; an empty batch is one.
+// Split checks the batch in a frame, at most max members (0 means
+// [DefaultMaxBatch]), and returns the members, each to be decoded on its own.
+// The error is a [*DecodeError]; an empty batch is one.
 func (d *Decoder) Split(frame []byte, max int) ([][]byte, error) {
 	if max <= 0 {
 		max = DefaultMaxBatch
@@ -108,9 +127,12 @@ type envelope struct {
 	d                                   *Decoder
 	b                                   []byte
 	version, id, method, result, errObj []byte
+	idEnd                               int      // offset behind the id
+	idTwice                             bool     // so it is not known which one is meant
 	req                                 *Request // made when params is met, or at the end
 	params                              paramsState
 	others                              [][]byte // names of members that we do not know
+	invalid                             *Error   // the first thing wrong with well-formed members
 }
 
 type paramsState uint8
@@ -121,6 +143,7 @@ const (
 	paramsOther     // something that is no object
 	paramsDuplicate // an object with a name twice
 	paramsCrowded   // an object with too many members
+	paramsLongName  // an object with a very long name
 )
 
 func (e *envelope) request() *Request {
@@ -130,77 +153,73 @@ func (e *envelope) request() *Request {
 	return e.req
 }
 
+// refuse notes what is wrong with the members as a message, unless something
+// else was before.
+func (e *envelope) refuse(format string, args ...any) {
+	if e.invalid == nil {
+		e.invalid = Errorf(CodeInvalidRequest, format, args...)
+	}
+}
+
 func syntaxError(err error) *Error {
 	return Errorf(CodeParse, "parse error: %v", err)
 }
 
-// scan walks over the frame once.
-func (e *envelope) scan() *Error {
+// scan walks over the frame once. The error is a [*jsonwire.SyntaxError].
+func (e *envelope) scan() error {
 	i := jsonwire.SkipSpace(e.b)
-	if i == len(e.b) {
-		return syntaxError(&jsonwire.SyntaxError{Offset: i, Err: io.ErrUnexpectedEOF})
+	if i == len(e.b) || e.b[i] != '{' {
+		e.refuse("a message must be a JSON object")
+		return jsonwire.Valid(e.b, e.d.depth())
 	}
-	if e.b[i] != '{' {
-		if err := jsonwire.Valid(e.b, e.d.depth()); err != nil {
-			return syntaxError(err)
-		}
-		return Errorf(CodeInvalidRequest, "a message must be a JSON object")
-	}
-	n, crowd, err := e.members(i)
+	n, err := e.members(i)
 	if err != nil {
-		return syntaxError(&jsonwire.SyntaxError{Offset: n, Err: err})
+		if e.id != nil && e.idEnd+jsonwire.SkipSpace(e.b[e.idEnd:]) >= n {
+			e.id = nil // it may be cut off: 1 may have been the start of 12
+		}
+		return &jsonwire.SyntaxError{Offset: n, Err: err}
 	}
 	if n += jsonwire.SkipSpace(e.b[n:]); n < len(e.b) {
-		return syntaxError(&jsonwire.SyntaxError{Offset: n, Err: jsonwire.ErrTrailing})
+		return &jsonwire.SyntaxError{Offset: n, Err: jsonwire.ErrTrailing}
 	}
-	return crowd
+	return nil
 }
 
-// members scans the object at i and returns the offset behind it. The second
-// result says what is wrong with a well-formed object as a message.
-func (e *envelope) members(i int) (int, *Error, error) {
-	var invalid *Error
+// members scans the object at i and returns the offset behind it, or that of
+// the fault.
+func (e *envelope) members(i int) (int, error) {
 	i++
 	i += jsonwire.SkipSpace(e.b[i:])
 	if i < len(e.b) && e.b[i] == '}' {
-		return i + 1, nil, nil
+		return i + 1, nil
 	}
 	for {
-		start := i
-		n, err := jsonwire.ConsumeMemberName(e.b[i:])
-		i += n
+		n, nameEnd, escaped, err := jsonwire.ConsumeMemberName(e.b[i:])
 		if err != nil {
-			return i, nil, err
+			return i + n, err
 		}
-		name := e.b[start : start+jsonwire.SkipString(e.b[start:])]
-		n, refused, err := e.member(name, i)
+		name := e.b[i : i+nameEnd]
+		if escaped {
+			name = jsonwire.AppendQuote(nil, jsonwire.Unquote(name))
+		}
 		i += n
-		if err != nil {
-			return i, nil, err
-		}
-		if invalid == nil {
-			invalid = refused
+		n, err = e.member(name, i)
+		if i += n; err != nil {
+			return i, err
 		}
 		n, end, err := jsonwire.ConsumeNext(e.b[i:], '}')
-		i += n
-		if err != nil || end {
-			return i, invalid, err
+		if i += n; err != nil || end {
+			return i, err
 		}
 	}
 }
 
 // member scans the value at i and files it under its name. It returns the
-// length of the value.
-func (e *envelope) member(name []byte, i int) (int, *Error, error) {
-	known := name
-	for _, c := range name {
-		if c == '\\' { // rare: a name spelled with escapes
-			known = jsonwire.AppendQuote(nil, jsonwire.Unquote(name))
-			break
-		}
-	}
+// length of the value. What is cut off by a fault is filed as well, so that a
+// broken response is known for one.
+func (e *envelope) member(name []byte, i int) (int, error) {
 	var field *[]byte
-	switch string(known) {
+	switch string(name) {
 	case `"jsonrpc"`:
 		field = &e.version
 	case `"id"`:
@@ -212,51 +231,65 @@ func (e *envelope) member(name []byte, i int) (int, *Error, error) {
 	case `"error"`:
 		field = &e.errObj
 	case `"params"`:
-		if e.params != paramsAbsent {
-			n, err := jsonwire.ConsumeValue(e.b[i:], e.d.depth()-1)
-			return n, duplicate("params"), err
+		if e.params == paramsAbsent {
+			return e.scanParams(i)
 		}
-		n, err := e.scanParams(i)
-		return n, nil, err
+		e.refuse(`the message has the member "params" twice`)
 	default:
-		n, err := jsonwire.ConsumeValue(e.b[i:], e.d.depth()-1)
-		return n, e.other(known), err
+		e.other(name)
 	}
 	n, err := jsonwire.ConsumeValue(e.b[i:], e.d.depth()-1)
-	if *field != nil {
-		return n, duplicate(string(known[1 : len(known)-1])), err
+	switch {
+	case field == nil:
+	case *field == nil:
+		*field = e.b[i : i+n]
+		if field == &e.id {
+			e.idEnd = i + n
+		}
+	default:
+		e.refuse("the message has the member %s twice", name)
+		e.idTwice = e.idTwice || field == &e.id
 	}
-	*field = e.b[i : i+n]
-	return n, nil, err
-}
-
-func duplicate(name string) *Error {
-	return Errorf(CodeInvalidRequest, "the message has the member %q twice", name)
+	return n, err
 }
 
 // other notes a member that is not part of JSON-RPC. Such members are ignored,
 // but not when one comes twice.
-func (e *envelope) other(name []byte) *Error {
-	for _, o := range e.others {
-		if string(o) == string(name) {
-			return Errorf(CodeInvalidRequest, "the message has a member twice")
+func (e *envelope) other(name []byte) {
+	switch {
+	case e.invalid != nil: // one reason is enough
+	case len(name) > maxName:
+		e.refuse("the message has a member whose name is longer than %d bytes", maxName)
+	case containsName(e.others, name):
+		e.refuse("the message has a member twice")
+	case len(e.others) == e.d.maxMembers():
+		e.refuse("the message has more than %d members that are not part of JSON-RPC", e.d.maxMembers())
+	default:
+		e.others = append(e.others, name)
+	}
+}
+
+func containsName(names [][]byte, name []byte) bool {
+	for _, n := range names {
+		if string(n) == string(name) {
+			return true
 		}
 	}
-	if e.others = append(e.others, name); len(e.others) > e.d.maxMembers() {
-		return Errorf(CodeInvalidRequest, "the message has more than %d members that are not part of JSON-RPC", e.d.maxMembers())
-	}
-	return nil
+	return false
 }
 
 // scanParams scans the value at i and notes where its members are.
 func (e *envelope) scanParams(i int) (int, error) {
-	if i == len(e.b) || e.b[i] != '{' {
+	b := e.b[i:]
+	if len(b) == 0 || b[0] != '{' {
 		e.params = paramsOther
-		return jsonwire.ConsumeValue(e.b[i:], e.d.depth()-1)
+		return jsonwire.ConsumeValue(b, e.d.depth()-1)
+	}
+	if e.d.depth() < 2 {
+		return 0, jsonwire.ErrDepth
 	}
 	e.params = paramsObject
 	p := &e.request().Params
-	b := e.b[i:]
 	p.Raw = b
 	n := 1
 	n += jsonwire.SkipSpace(b[n:])
@@ -265,12 +298,11 @@ func (e *envelope) scanParams(i int) (int, error) {
 		return n + 1, nil
 	}
 	for {
-		m := member{name: uint32(n)}
-		k, err := jsonwire.ConsumeMemberName(b[n:])
+		k, nameEnd, escaped, err := jsonwire.ConsumeMemberName(b[n:])
 		if err != nil {
 			return n + k, err
 		}
-		m.nameEnd = uint32(n + jsonwire.SkipString(b[n:]))
+		m := member{name: uint32(n), nameEnd: uint32(n + nameEnd)}
 		n += k
 		m.value = uint32(n)
 		k, err = jsonwire.ConsumeValue(b[n:], e.d.depth()-2)
@@ -278,7 +310,7 @@ func (e *envelope) scanParams(i int) (int, error) {
 			return n, err
 		}
 		m.valueEnd = uint32(n)
-		e.noteParam(p, m)
+		e.noteParam(p, m, escaped)
 		k, end, err := jsonwire.ConsumeNext(b[n:], '}')
 		if n += k; err != nil {
 			return n, err
@@ -290,60 +322,76 @@ func (e *envelope) scanParams(i int) (int, error) {
 	}
 }
 
-func (e *envelope) noteParam(p *Params, m member) {
+func (e *envelope) noteParam(p *Params, m member, escaped bool) {
 	switch {
-	case e.params != paramsObject:
+	case e.params != paramsObject: // one reason is enough
+	case m.nameEnd-m.name > maxName:
+		e.params = paramsLongName
 	case len(p.members) >= e.d.maxMembers():
 		e.params = paramsCrowded
-	case !p.add(m):
+	case !p.add(m, escaped):
 		e.params = paramsDuplicate
 	}
 }
 
-// readableID returns the id of a frame that was refused, for the reply.
+// refusal is the error for a frame that cannot be accepted.
+func (e *envelope) refusal(err *Error, notification bool) *DecodeError {
+	return &DecodeError{ID: e.readableID(), Err: err, Response: e.isResponse(), Notification: notification}
+}
+
+// readableID returns the id of a frame that is refused, for the reply.
 func (e *envelope) readableID() ID {
-	if e.id == nil || len(e.id) > e.d.maxID() {
+	if e.idTwice {
 		return ""
 	}
 	id, _ := ParseID(e.id, e.d.maxID())
 	return id
 }
 
-// message builds the message out of its parts.
-func (e *envelope) message() (Message, error) {
-	isResponse := e.method == nil && (e.result != nil || e.errObj != nil)
-	if err := e.check(); err != nil {
-		return nil, &DecodeError{ID: e.readableID(), Err: err, Response: isResponse}
-	}
-	if isResponse {
-		r, err := e.response()
-		if err != nil {
-			return nil, &DecodeError{ID: e.readableID(), Err: err, Response: true}
-		}
-		return r, nil
-	}
+// isResponse reports whether the frame has the parts of a response.
+func (e *envelope) isResponse() bool {
+	return e.method == nil && (e.result != nil || e.errObj != nil)
+}
+
+// isNotification reports whether the frame has the parts of a notification,
+// whatever its params and its other members are.
+func (e *envelope) isNotification() bool {
+	return e.id == nil && e.checkParts() == nil && !e.isResponse()
+}
+
+// finish makes the request of an envelope that has been checked.
+func (e *envelope) finish() *Request {
 	r := e.request()
 	if e.id != nil {
-		r.ID, _ = ParseID(e.id, e.d.maxID())
-	}
-	if err := e.checkParams(); err != nil {
-		return nil, &DecodeError{ID: r.ID, Err: err}
+		r.ID = ID(e.id)
 	}
 	r.Method = e.methodName()
-	return r, nil
+	return r
 }
 
 func (e *envelope) methodName() string {
-	if inner := e.method[1 : len(e.method)-1]; e.d.Methods != nil {
-		if name, ok := e.d.Methods[string(inner)]; ok {
-			return name
-		}
+	if name, ok := e.d.Methods[string(e.method[1:len(e.method)-1])]; ok {
+		return name
 	}
 	return jsonwire.Unquote(e.method)
 }
 
-// check decides whether the parts make a message.
+// check decides whether a well-formed frame is a message.
 func (e *envelope) check() *Error {
+	if e.invalid != nil {
+		return e.invalid
+	}
+	if err := e.checkParts(); err != nil {
+		return err
+	}
+	if e.isResponse() {
+		return nil
+	}
+	return e.checkParams()
+}
+
+// checkParts decides whether the parts are those of one kind of message.
+func (e *envelope) checkParts() *Error {
 	if e.version == nil {
 		return Errorf(CodeInvalidRequest, `the member "jsonrpc" is missing: want "2.0"`)
 	}
@@ -367,19 +415,15 @@ func (e *envelope) check() *Error {
 }
 
 func (e *envelope) checkID() *Error {
-	if e.id == nil {
+	switch {
+	case e.id == nil || validID(e.id, e.d.maxID()):
 		return nil
-	}
-	if e.method == nil && e.errObj != nil && string(e.id) == "null" {
+	case e.method == nil && e.errObj != nil && string(e.id) == "null":
 		return nil // an error that answers no request in particular
-	}
-	if len(e.id) > e.d.maxID() && (e.id[0] == '"' || e.id[0] == '-' || e.id[0] >= '0' && e.id[0] <= '9') {
+	case validID(e.id, len(e.id)):
 		return Errorf(CodeInvalidRequest, "the id has %d bytes, at most %d are allowed", len(e.id), e.d.maxID())
 	}
-	if _, ok := ParseID(e.id, e.d.maxID()); !ok {
-		return Errorf(CodeInvalidRequest, "the id must be a string or an integer")
-	}
-	return nil
+	return Errorf(CodeInvalidRequest, "the id must be a string or an integer")
 }
 
 func (e *envelope) checkParams() *Error {
@@ -390,6 +434,8 @@ func (e *envelope) checkParams() *Error {
 		return Errorf(CodeInvalidParams, "params has a member twice")
 	case paramsCrowded:
 		return Errorf(CodeInvalidParams, "params has more than %d members", e.d.maxMembers())
+	case paramsLongName:
+		return Errorf(CodeInvalidParams, "params has a member whose name is longer than %d bytes", maxName)
 	}
 	return nil
 }
@@ -397,9 +443,7 @@ func (e *envelope) checkParams() *Error {
 // response builds a response.
 func (e *envelope) response() (*Response, *Error) {
 	r := new(Response)
-	if e.id != nil {
-		r.ID, _ = ParseID(e.id, e.d.maxID())
-	}
+	r.ID, _ = ParseID(e.id, e.d.maxID())
 	if e.result != nil {
 		switch {
 		case e.result[0] != '{':

@@ -10,16 +10,20 @@ import (
 type Stream interface {
 	// Read returns the next frame, which is never touched again by the stream.
 	// The error is [io.EOF] at the end, and a [*FrameError] for a frame that
-	// cannot be read while others may follow.
+	// cannot be read while others may follow. A read that begins when ctx has
+	// ended fails; one under way ends then if the system offers a way to do that.
 	Read(ctx context.Context) ([]byte, error)
-	// Write writes frames, each with [Stream.Delimiter] behind it.
+	// Write writes frames, each with [Stream.Delimiter] behind it. It neither
+	// changes them nor keeps them when it has returned. After an error nothing
+	// is written any more.
 	Write(ctx context.Context, frames []byte) error
 	// Delimiter is what ends every frame.
 	Delimiter() string
-	// Buffered reports whether a read would return without waiting.
+	// Buffered reports whether a read would return without waiting, as far as
+	// the stream knows: true is a promise, false is not. The reader calls it.
 	Buffered() bool
-	// Close ends the stream. It makes a Read under way return unless the
-	// system offers no way to do that.
+	// Close ends the stream. It makes a Read and a Write under way return unless
+	// the system offers no way to do that. It is called once.
 	Close() error
 }
 
@@ -54,9 +58,13 @@ type Handler interface {
 // Peer is the other side of a connection, as a handler sees it during a call.
 type Peer interface {
 	// Send sends a frame: a notification. The frame may be changed when Send
-	// has returned. Send waits while too much is queued already.
+	// has returned. Send waits while too much is queued already, or while it
+	// writes, if it is the one to do so. It sends nothing when ctx has ended, and
+	// returns its cause.
 	Send(ctx context.Context, frame []byte) error
-	// Call sends a request and waits for the result, raw JSON, or the error.
+	// Call sends a request and waits for the result, raw JSON, or the error: an
+	// [*Error] of the peer, a [*CallError] when ctx ended after the request was
+	// sent, or what ended the connection. It must not be called by Notify.
 	Call(ctx context.Context, method string, params []byte) ([]byte, error)
 	// Cancel cancels the request of the peer that has the id, so that no answer
 	// will be sent. It reports false if there is none in flight.

@@ -22,11 +22,19 @@ func (id ID) key() string {
 // ParseID reads an id from a raw JSON value. It reports false for anything but
 // a string or an integer of at most max bytes.
 func ParseID(raw []byte, max int) (ID, bool) {
-	if len(raw) == 0 || len(raw) > max {
+	if !validID(raw, max) {
 		return "", false
 	}
+	return ID(raw), true
+}
+
+// validID reports whether a raw JSON value is an id.
+func validID(raw []byte, max int) bool {
+	if len(raw) == 0 || len(raw) > max {
+		return false
+	}
 	if raw[0] == '"' {
-		return ID(raw), true
+		return true
 	}
 	digits := raw
 	if digits[0] == '-' {
@@ -34,8 +42,8 @@ func ParseID(raw []byte, max int) (ID, bool) {
 	}
 	for _, c := range digits {
 		if c < '0' || c > '9' {
-			return "", false
+			return false
 		}
 	}
-	return ID(raw), len(digits) > 0
+	return len(digits) > 0
 }

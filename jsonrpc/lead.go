@@ -54,6 +54,9 @@ func (l *lead) end(s uint64) bool {
 	return l.state.CompareAndSwap(s, s&^leadMask|leadIdle)
 }
 
+// stir keeps the watcher awake for a while: something waits to be written.
+func (l *lead) stir() { l.end(l.begin()) }
+
 // take takes the lead from a run that is under way. The caller must see to it
 // that somebody reads.
 func (l *lead) take(s uint64) bool {
@@ -80,53 +83,56 @@ func (l *lead) mayRun() bool {
 func (l *lead) busy() bool { return l.state.Load()&leadMask == leadBusy }
 
 // watch looks after the runs until stop is closed. It calls tick once per
-// interval in which something runs, and takeOver when a run has lasted for a
-// whole interval.
+// interval while it is awake, and takeOver when a run has lasted for a whole
+// interval.
 func (l *lead) watch(stop <-chan struct{}, tick func(), takeOver func(uint64)) {
 	timer := time.NewTimer(watchTick)
 	defer timer.Stop()
-	for {
-		if !l.watchRuns(stop, timer, tick, takeOver) {
-			return
-		}
-		select {
-		case <-stop:
-			return
-		case <-l.wake:
-		}
-	}
-}
-
-// watchRuns looks after the runs until there have been none for a while. It
-// reports false when stop is closed.
-func (l *lead) watchRuns(stop <-chan struct{}, timer *time.Timer, tick func(), takeOver func(uint64)) bool {
 	last := l.state.Load()
-	for idle := 0; idle < watchIdle; {
+	for idle := 0; ; {
 		timer.Reset(watchTick)
 		select {
 		case <-stop:
-			return false
+			return
 		case <-timer.C:
 		}
 		s := l.state.Load()
 		switch {
-		case s == last && s&leadMask == leadBusy:
+		case s != last:
+			idle = 0
+		case s&leadMask == leadBusy:
 			takeOver(s)
 			idle = 0
-		case s == last:
-			idle++
 		default:
-			idle = 0
+			idle++
 		}
+		last = s
 		tick()
+		if idle < watchIdle {
+			continue
+		}
+		idle = 0
+		if !l.sleep(stop, last) {
+			return
+		}
 		last = l.state.Load()
 	}
+}
+
+// sleep waits for the next run, unless one has begun since the state was last.
+// It reports false when stop is closed.
+func (l *lead) sleep(stop <-chan struct{}, last uint64) bool {
 	// A run that begins now either sees that the watcher sleeps, or is seen here.
 	l.asleep.Store(true)
 	if l.state.Load() != last && l.asleep.CompareAndSwap(true, false) {
-		return l.watchRuns(stop, timer, tick, takeOver)
+		return true
 	}
-	return true
+	select {
+	case <-stop:
+		return false
+	case <-l.wake:
+		return true
+	}
 }
 
 // yield gives the reading to another goroutine at once, if a run is under way,
@@ -156,7 +162,7 @@ func (c *Conn) read() {
 				return
 			}
 		}
-		frame, err := c.stream.Read(c.reading)
+		frame, err := c.stream.Read(c.life)
 		if err != nil {
 			if !c.readError(err) {
 				return
@@ -170,13 +176,15 @@ func (c *Conn) read() {
 }
 
 // flushAsLeader writes what waits. The write may take as long as the peer
-// likes, so it counts as a run. It reports false if the lead was taken.
+// likes, so it counts as a run. It reports false if the lead was taken. What
+// others add when all has been written but the run has not ended is left to the
+// watcher.
 func (c *Conn) flushAsLeader() bool {
 	if !c.out.dirty() {
 		return true
 	}
 	s := c.lead.begin()
-	c.out.flush(c.base)
+	c.out.flush(c.life)
 	return c.lead.end(s)
 }
 
@@ -188,7 +196,7 @@ func (c *Conn) run(call *call) bool {
 	if c.lead.end(s) {
 		return true
 	}
-	c.out.flush(c.base)
+	c.out.flush(c.life)
 	return false
 }
 
@@ -209,7 +217,7 @@ func (c *Conn) handOff(call *call) {
 func (c *Conn) worker(call *call) {
 	for {
 		c.serve(call)
-		c.out.flush(c.base)
+		c.out.flush(c.life)
 		if c.idle.Add(1) > idleWorkers {
 			c.idle.Add(-1)
 			return
@@ -227,11 +235,11 @@ func (c *Conn) worker(call *call) {
 // send queues a frame of a handler. Within a run the frame is written when the
 // run ends or at the watcher's next tick, so that many become one write.
 func (c *Conn) send(ctx context.Context, frame []byte) error {
-	if err := c.out.add(ctx, frame, false); err != nil {
+	if err := c.out.add(ctx, frame); err != nil {
 		return err
 	}
 	if !c.lead.busy() || c.out.full() {
-		c.out.flush(c.base)
+		c.out.flush(c.life)
 	}
 	return nil
 }
@@ -240,6 +248,6 @@ func (c *Conn) send(ctx context.Context, frame []byte) error {
 // for the peer, so another goroutine writes.
 func (c *Conn) tick() {
 	if c.out.dirty() {
-		c.wg.Go(func() { c.out.flush(c.base) })
+		c.wg.Go(func() { c.out.flush(c.life) })
 	}
 }

@@ -38,6 +38,7 @@ type Params struct {
 	Raw     []byte // the object as it came, or nil if there was none
 	members []member
 	inline  [inlineMembers]member // room for the usual number
+	escaped bool                  // some name is spelled with an escape
 }
 
 // member is where a member is within Params.Raw.
@@ -47,19 +48,27 @@ type member struct{ name, nameEnd, value, valueEnd uint32 }
 func (p *Params) Get(name string) []byte {
 	for i := range p.members {
 		m := &p.members[i]
-		if jsonwire.EqualString(p.Raw[m.name:m.nameEnd], name) {
+		if p.equal(m, name) {
 			return p.Raw[m.value:m.valueEnd]
 		}
 	}
 	return nil
 }
 
+func (p *Params) equal(m *member, name string) bool {
+	if p.escaped {
+		return jsonwire.EqualString(p.Raw[m.name:m.nameEnd], name)
+	}
+	return string(p.Raw[m.name+1:m.nameEnd-1]) == name
+}
+
 // add notes a member. It reports false if there is one of that name.
-func (p *Params) add(m member) bool {
+func (p *Params) add(m member, escaped bool) bool {
+	p.escaped = p.escaped || escaped
 	name := p.Raw[m.name:m.nameEnd]
 	for i := range p.members {
 		o := &p.members[i]
-		if jsonwire.EqualStrings(p.Raw[o.name:o.nameEnd], name) {
+		if p.equalNames(p.Raw[o.name:o.nameEnd], name) {
 			return false
 		}
 	}
@@ -70,9 +79,26 @@ func (p *Params) add(m member) bool {
 	return true
 }
 
+func (p *Params) equalNames(a, b []byte) bool {
+	if p.escaped {
+		return jsonwire.EqualStrings(a, b)
+	}
+	return string(a) == string(b)
+}
+
 // AppendRequest appends a request, or a notification if id is empty. Params is
 // raw JSON without line ends, or nil.
 func AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
+	dst = appendMethod(dst, id, method)
+	if params != nil {
+		dst = append(dst, `,"params":`...)
+		dst = append(dst, params...)
+	}
+	return append(dst, '}')
+}
+
+// appendMethod appends the start of a request, up to the method.
+func appendMethod(dst []byte, id ID, method string) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if id != "" {
 		dst = append(dst, `"id":`...)
@@ -80,12 +106,7 @@ func AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
 		dst = append(dst, ',')
 	}
 	dst = append(dst, `"method":`...)
-	dst = jsonwire.AppendQuote(dst, method)
-	if params != nil {
-		dst = append(dst, `,"params":`...)
-		dst = append(dst, params...)
-	}
-	return append(dst, '}')
+	return jsonwire.AppendQuote(dst, method)
 }
 
 // appendHead appends the start of a response, up to the result.
@@ -118,17 +139,23 @@ func AppendError(dst []byte, id ID, omit bool, e *Error) []byte {
 	return append(dst, '}')
 }
 
-// Append appends the message as one frame.
+// Append appends the message as one frame. Line ends that its params came with
+// are left out, since a frame may be a line.
 func (r *Request) Append(dst []byte) []byte {
-	return AppendRequest(dst, r.ID, r.Method, r.Params.Raw)
+	dst = appendMethod(dst, r.ID, r.Method)
+	if r.Params.Raw != nil {
+		dst = append(dst, `,"params":`...)
+		dst = jsonwire.AppendLine(dst, r.Params.Raw)
+	}
+	return append(dst, '}')
 }
 
-// Append appends the message as one frame.
+// Append appends the message as one frame, without line ends as for a request.
 func (r *Response) Append(dst []byte) []byte {
 	if r.Error != nil {
 		return AppendError(dst, r.ID, true, r.Error)
 	}
-	return AppendResult(dst, r.ID, r.Result)
+	return append(jsonwire.AppendLine(appendHead(dst, r.ID), r.Result), '}')
 }
 
 // intID returns the id for the n-th request of our own.

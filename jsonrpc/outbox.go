@@ -5,10 +5,11 @@ import (
 	"sync"
 )
 
-// Bounds of what waits to be written. A sender waits above the soft bound, as
-// long as somebody else is writing. The reader's own answers, refusals for the
-// most part, pass it until the hard bound, so that a peer that does not read
-// its answers can still cancel.
+// Bounds of what waits to be written, in bytes. What handlers send waits above
+// the soft bound, as long as somebody else is writing. The reader's own answers,
+// refusals for the most part, pass it until the hard bound, so that a peer that
+// does not read its answers can still cancel. Above the hard bound the reader
+// waits too: such a peer is given nothing more until it reads.
 const (
 	softQueue = 256 << 10
 	hardQueue = 16 << 20
@@ -22,75 +23,95 @@ const (
 // that waits, in one go, until nothing does; others add to it and leave.
 type outbox struct {
 	stream Stream
-	onFail func(error)
+	onFail func(error) // called once, when writing fails, without the lock
 
 	mu      sync.Mutex // guards the fields below
 	queue   []byte     // frames that wait
 	spare   []byte     // an empty buffer to take the place of the queue
 	writing bool
-	err     error         // the failure that ended writing
+	err     error         // why nothing is written any more
 	room    chan struct{} // closed when the queue has been taken; nil if nobody waits
+	idle    chan struct{} // closed when all is written; nil if nobody waits
 }
 
-// add queues a frame. Unless it is urgent, it waits for room first, which is a
-// matter of the peer reading.
-func (o *outbox) add(ctx context.Context, frame []byte, urgent bool) error {
+// add queues a frame of a handler as soon as there is room, which is a matter of
+// the peer reading. Nothing is queued when ctx has ended.
+func (o *outbox) add(ctx context.Context, frame []byte) error {
 	o.mu.Lock()
-	for o.err == nil && o.writing && len(o.queue) > o.bound(urgent) {
-		if err := o.waitLocked(ctx); err != nil {
-			o.mu.Unlock()
-			return err
-		}
-	}
 	defer o.mu.Unlock()
-	if o.err != nil {
+	o.waitLocked(ctx, softQueue)
+	switch {
+	case o.err != nil:
 		return o.err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
-	o.queue = append(append(o.queue, frame...), o.stream.Delimiter()...)
+	o.putLocked(frame)
 	return nil
 }
 
-func (o *outbox) bound(urgent bool) int {
-	if urgent {
-		return hardQueue
-	}
-	return softQueue
-}
-
-// waitLocked waits, without the lock, until the queue has been taken.
-func (o *outbox) waitLocked(ctx context.Context) error {
-	if o.room == nil {
-		o.room = make(chan struct{})
-	}
-	room := o.room
-	o.mu.Unlock()
-	defer o.mu.Lock()
-	select {
-	case <-room:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// direct writes a large frame from its own buffer if nothing waits and nobody
-// writes. It reports whether it did; buf is the buffer of the frame, which may
-// have grown.
-func (o *outbox) direct(ctx context.Context, frame []byte) (buf []byte, done bool) {
-	if len(frame) < directFrame {
-		return frame, false
-	}
+// exclude calls f while nothing can be added, so that what f ends adds nothing
+// when exclude has returned.
+func (o *outbox) exclude(f func()) {
 	o.mu.Lock()
-	if o.err != nil || o.writing || len(o.queue) > 0 {
+	defer o.mu.Unlock()
+	f()
+}
+
+// answer queues the frame that commit returns, or writes it from where it is if
+// it is large and nothing waits. It waits for room first, but not longer than
+// ctx. Nothing can be added while commit decides, so that the decision and the
+// frame have one place in the order; nil means that nothing is sent. answer
+// returns the buffer of the frame, which may have grown.
+func (o *outbox) answer(ctx, life context.Context, commit func() []byte) []byte {
+	o.mu.Lock()
+	o.waitLocked(ctx, softQueue)
+	frame := commit()
+	if o.err != nil || len(frame) < directFrame || o.writing || len(o.queue) > 0 {
+		o.putLocked(frame)
 		o.mu.Unlock()
-		return frame, false
+		return frame
 	}
 	o.writing = true
 	o.mu.Unlock()
 	frame = append(frame, o.stream.Delimiter()...)
-	err := o.stream.Write(ctx, frame)
-	o.written(err)
-	return frame, true
+	o.written(o.stream.Write(life, frame))
+	o.flush(life) // what was added meanwhile
+	return frame
+}
+
+// answerAsReader is answer for the holder of the lead, who must not wait for
+// the peer: it has more room, and writes nothing.
+func (o *outbox) answerAsReader(ctx context.Context, commit func() []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waitLocked(ctx, hardQueue)
+	o.putLocked(commit())
+}
+
+// waitLocked waits, without the lock, until there is room in the queue, ctx
+// ends, or nothing is written any more.
+func (o *outbox) waitLocked(ctx context.Context, bound int) {
+	for o.err == nil && o.writing && len(o.queue) > bound && ctx.Err() == nil {
+		if o.room == nil {
+			o.room = make(chan struct{})
+		}
+		room := o.room
+		o.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+		}
+		o.mu.Lock()
+	}
+}
+
+// putLocked queues a frame, if there is one and it can still be written.
+func (o *outbox) putLocked(frame []byte) {
+	if frame == nil || o.err != nil {
+		return
+	}
+	o.queue = append(append(o.queue, frame...), o.stream.Delimiter()...)
 }
 
 // full reports whether the queue should be written even if more is to come.
@@ -108,19 +129,18 @@ func (o *outbox) dirty() bool {
 }
 
 // flush writes what waits, unless somebody is doing so already.
-func (o *outbox) flush(ctx context.Context) {
+func (o *outbox) flush(life context.Context) {
 	o.mu.Lock()
 	for o.err == nil && !o.writing && len(o.queue) > 0 {
-		batch := o.queue
+		frames := o.queue
 		o.queue, o.spare = o.spare[:0], nil
 		o.writing = true
-		o.wakeLocked()
+		wake(&o.room)
 		o.mu.Unlock()
-		err := o.stream.Write(ctx, batch)
-		o.written(err)
+		o.written(o.stream.Write(life, frames))
 		o.mu.Lock()
-		if o.spare == nil && cap(batch) <= keepBuffer {
-			o.spare = batch[:0]
+		if o.spare == nil && cap(frames) <= keepBuffer {
+			o.spare = frames[:0]
 		}
 	}
 	o.mu.Unlock()
@@ -132,19 +152,52 @@ func (o *outbox) written(err error) {
 	o.writing = false
 	failed := err != nil && o.err == nil
 	if failed {
-		o.err = err
-		o.queue = nil
+		o.endLocked(err)
 	}
-	o.wakeLocked()
+	if len(o.queue) == 0 {
+		wake(&o.room)
+		wake(&o.idle)
+	}
 	o.mu.Unlock()
 	if failed {
 		o.onFail(err)
 	}
 }
 
-func (o *outbox) wakeLocked() {
-	if o.room != nil {
-		close(o.room)
-		o.room = nil
+// close ends the outbox: nothing is written any more, for the given reason.
+func (o *outbox) close(reason error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.endLocked(reason)
+	}
+}
+
+func (o *outbox) endLocked(reason error) {
+	o.err, o.queue, o.spare = reason, nil, nil
+	wake(&o.room)
+	wake(&o.idle)
+}
+
+// settled returns a channel that is closed when all has been written or nothing
+// will be any more. Somebody must flush.
+func (o *outbox) settled() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.idle == nil {
+		o.idle = make(chan struct{})
+	}
+	idle := o.idle
+	if o.err != nil || !o.writing && len(o.queue) == 0 {
+		wake(&o.idle)
+	}
+	return idle
+}
+
+// wake closes the channel that others wait on, if there is one.
+func wake(c *chan struct{}) {
+	if *c != nil {
+		close(*c)
+		*c = nil
 	}
 }

@@ -1,6 +1,9 @@
 package jsonrpc
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // pending is a request of our own that waits for its answer.
 type pending struct{ answer chan *Response } // has room for one
@@ -8,8 +11,24 @@ type pending struct{ answer chan *Response } // has room for one
 // Call implements [Peer]. The ids of our requests are integers of our own; they
 // have nothing to do with those of the peer.
 func (c *Conn) Call(ctx context.Context, method string, params []byte) ([]byte, error) {
-	p := &pending{answer: make(chan *Response, 1)}
-	var id ID
+	select {
+	case <-c.ended:
+		return nil, ErrClosed // the answer could not be read
+	default:
+	}
+	id, p := c.expect()
+	defer c.state.update(func(s *stateLocked) { delete(s.pending, id) })
+	if err := c.out.add(ctx, AppendRequest(nil, id, method, params)); err != nil {
+		return nil, err
+	}
+	c.out.flush(c.life)
+	c.yield()
+	return c.receive(ctx, id, p)
+}
+
+// expect notes a request of our own under a new id.
+func (c *Conn) expect() (id ID, p *pending) {
+	p = &pending{answer: make(chan *Response, 1)}
 	c.state.update(func(s *stateLocked) {
 		s.lastID++
 		id = intID(s.lastID)
@@ -18,23 +37,45 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte) ([]byte, 
 		}
 		s.pending[id] = p
 	})
-	defer c.state.update(func(s *stateLocked) { delete(s.pending, id) })
-	if err := c.out.add(ctx, AppendRequest(nil, id, method, params), false); err != nil {
-		return nil, err
-	}
-	c.out.flush(c.base)
-	c.yield()
+	return id, p
+}
+
+// receive waits for the answer to a request of our own.
+func (c *Conn) receive(ctx context.Context, id ID, p *pending) ([]byte, error) {
+	var err error
 	select {
 	case r := <-p.answer:
-		if r.Error != nil {
-			return nil, r.Error
-		}
-		return r.Result, nil
+		return r.outcome()
 	case <-ctx.Done():
-		return nil, &CallError{ID: id, Cause: context.Cause(ctx)}
+		err = &CallError{ID: id, Cause: context.Cause(ctx)}
 	case <-c.base.Done():
-		return nil, context.Cause(c.base)
+		err = context.Cause(c.base)
+	case <-c.ended:
+		err = ErrClosed
 	}
+	select {
+	case r := <-p.answer: // it came before the end
+		return r.outcome()
+	default:
+		return nil, err
+	}
+}
+
+// outcome returns the response the way [Peer] does.
+func (r *Response) outcome() ([]byte, error) {
+	if r.Error != nil {
+		return nil, r.Error
+	}
+	return r.Result, nil
+}
+
+// orderedPeer is the peer as a request sees it that is handled in order: nothing
+// is read while it runs, so that waiting for an answer would never end.
+type orderedPeer struct{ *Conn }
+
+// Call implements [Peer].
+func (orderedPeer) Call(context.Context, string, []byte) ([]byte, error) {
+	return nil, errors.New("a request that is handled in order cannot call the peer")
 }
 
 // A CallError is a request of our own that was given up; the peer may be told

@@ -1,9 +1,6 @@
 package jsonrpc
 
-import (
-	"context"
-	"sync"
-)
+import "sync"
 
 // connState is all that changes about a connection's messages. It is only
 // reached through update, which upholds its one invariant.
@@ -18,7 +15,8 @@ type stateLocked struct {
 	pending  map[ID]*pending  // requests of our own that wait for their answer
 	lastID   uint64           // of our own requests
 	draining bool             // no request is accepted any more
-	err      error            // what ended the stream
+	over     bool             // something has ended the connection
+	err      error            // what did so; nil for the end of the stream
 }
 
 // update changes the state. No handler is called, nothing is written or logged
@@ -27,7 +25,7 @@ func (s *connState) update(f func(*stateLocked)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f(&s.stateLocked)
-	if s.draining && len(s.calls) == 0 && s.quiet != nil {
+	if s.draining && len(s.calls) == 0 {
 		select {
 		case <-s.quiet:
 		default:
@@ -36,21 +34,30 @@ func (s *connState) update(f func(*stateLocked)) {
 	}
 }
 
+// finish notes what ends the connection. Only the first reason counts.
+func (s *connState) finish(err error) {
+	s.update(func(s *stateLocked) {
+		if !s.over {
+			s.over, s.err = true, err
+		}
+	})
+}
+
 // call is a request of the peer in flight.
 type call struct {
-	req    *Request
-	key    string
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	batch  *batch // that the answer goes into; nil for a frame of its own
+	req     *Request
+	key     string
+	ctx     callContext
+	batch   *batch // that the answer goes into; nil for a frame of its own
+	ordered bool   // handled by the reader, so that it cannot be cancelled
 
 	cancelled bool // by the peer, so nothing is sent; guarded by the state
 }
 
 // enter puts a request in flight, or returns the frame that refuses it.
 func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
-	in := &call{req: req, key: req.ID.key(), batch: b}
-	in.ctx, in.cancel = context.WithCancelCause(c.base)
+	in := &call{req: req, key: req.ID.key(), batch: b, ordered: c.ordered(req.Method)}
+	in.ctx.parent = c.base
 	var refused *Error
 	c.state.update(func(s *stateLocked) {
 		switch {
@@ -65,18 +72,21 @@ func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
 		}
 	})
 	if refused != nil {
-		in.cancel(ErrClosed)
+		in.ctx.cancel(ErrClosed)
 		return nil, c.refusal(req.ID, refused)
 	}
 	return in, nil
 }
 
-// leave takes a request out of flight and reports whether its answer is wanted.
+// leave takes a request out of flight, ends its context, and reports whether its
+// answer is wanted. It is called when the answer is queued, since only then may
+// the peer use the id again, and a cancellation before that is in time.
 func (c *Conn) leave(in *call) (wanted bool) {
 	c.state.update(func(s *stateLocked) {
 		delete(s.calls, in.key)
 		wanted = !in.cancelled
 	})
+	in.ctx.cancel(ErrClosed)
 	return wanted
 }
 
@@ -85,7 +95,7 @@ func (c *Conn) leave(in *call) (wanted bool) {
 func (c *Conn) Cancel(id ID, cause error) bool {
 	var in *call
 	c.state.update(func(s *stateLocked) {
-		if in = s.calls[id.key()]; in != nil && c.ordered(in.req.Method) {
+		if in = s.calls[id.key()]; in != nil && in.ordered {
 			in = nil
 		}
 		if in != nil {
@@ -95,7 +105,7 @@ func (c *Conn) Cancel(id ID, cause error) bool {
 	if in == nil {
 		return false
 	}
-	in.cancel(cause)
+	c.out.exclude(func() { in.ctx.cancel(cause) })
 	return true
 }
 
@@ -121,27 +131,31 @@ func (b *buffers) put(p *[]byte, used []byte) {
 	b.pool.Put(p)
 }
 
-// serve runs a request and queues its answer.
+// serve runs a request and queues its answer. While there is no room for that,
+// the request stays in flight, so that what waits is bounded.
 func (c *Conn) serve(in *call) {
+	if in.batch != nil {
+		c.serveMember(in)
+		return
+	}
 	p := c.bufs.get()
-	frame := Answer(in.ctx, c.log, c.handler, in.req, c, (*p)[:0])
-	wanted := c.leave(in)
-	in.cancel(ErrClosed)
-	switch {
-	case in.batch != nil:
-		in.batch.done(c, frame, wanted)
-	case wanted:
-		frame = c.respond(frame)
+	frame := Answer(&in.ctx, c.log, c.handler, in.req, c, (*p)[:0])
+	if sent := c.out.answer(&in.ctx, c.life, func() []byte { return c.conclude(in, frame) }); sent != nil {
+		frame = sent
 	}
 	c.bufs.put(p, frame)
 }
 
-// respond queues a response, or writes it if it is large, and returns its
-// buffer.
-func (c *Conn) respond(frame []byte) []byte {
-	buf, done := c.out.direct(c.base, frame)
-	if !done {
-		_ = c.out.add(c.base, frame, false) // a failure has been reported by the writer
+// serveOrdered is serve for the reader.
+func (c *Conn) serveOrdered(in *call) {
+	frame := Answer(&in.ctx, c.log, c.handler, in.req, orderedPeer{c}, nil)
+	c.answer(func() []byte { return c.conclude(in, frame) })
+}
+
+// conclude takes a request out of flight and returns its answer if it is wanted.
+func (c *Conn) conclude(in *call, frame []byte) []byte {
+	if c.leave(in) {
+		return frame
 	}
-	return buf
+	return nil
 }

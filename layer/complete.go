@@ -43,7 +43,7 @@ func (l *Layer) complete(ctx context.Context, inv *Invocation, c *CompletionRequ
 	}
 	req := *c
 	req.complete = f
-	inv.Completion, inv.run = &req, l.runCompletion
+	inv.Completion = &req
 	out, err := l.handler(ctx, inv)
 	if err != nil {
 		return nil, err

@@ -122,7 +122,6 @@ type Invocation struct {
 	Completion *CompletionRequest
 
 	timeout  time.Duration
-	run      func(context.Context, *Invocation) (Result, error)
 	tool     *registry.ToolEntry
 	resource registry.ResourceHandler
 	prompt   *registry.PromptEntry
@@ -160,10 +159,32 @@ func (l *Layer) invoke(ctx context.Context, inv *Invocation) (Result, error) {
 			return nil, err
 		}
 	}
-	if inv.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, inv.timeout, errTimeout)
-		defer cancel()
+	if inv.timeout <= 0 {
+		return l.run(ctx, inv)
 	}
-	return inv.run(ctx, inv)
+	if c, ok := ctx.(limiter); ok && c.Limit(inv.timeout, errTimeout) {
+		return l.run(ctx, inv)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, inv.timeout, errTimeout)
+	defer cancel()
+	return l.run(ctx, inv)
+}
+
+// run does what the invocation is for.
+func (l *Layer) run(ctx context.Context, inv *Invocation) (Result, error) {
+	switch {
+	case inv.Completion != nil:
+		return l.runCompletion(ctx, inv)
+	case inv.tool != nil:
+		return l.runTool(ctx, inv)
+	case inv.prompt != nil:
+		return l.runPrompt(ctx, inv)
+	}
+	return l.runResource(ctx, inv)
+}
+
+// limiter is a context that can be given a time limit after it was made, which
+// costs less than deriving one. It reports false if it is too late for that.
+type limiter interface {
+	Limit(d time.Duration, cause error) bool
 }

@@ -18,7 +18,7 @@ func (l *Layer) GetPrompt(ctx context.Context, r *Request, name string, args map
 	}
 	inv := l.newInvocation(r, &e.Subject, e.Timeout)
 	inv.Call.Strings = args
-	inv.prompt, inv.run = e, l.runPrompt
+	inv.prompt = e
 	out, err := l.handler(ctx, inv)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,6 @@ func (l *Layer) ReadResource(ctx context.Context, r *Request, uri string) (*prot
 	if inv == nil {
 		return nil, notFound(r.Version, uri)
 	}
-	inv.run = l.runResource
 	out, err := l.handler(ctx, inv)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (l *Layer) CallTool(ctx context.Context, r *Request, name, args []byte) (*p
 	}
 	inv := l.newInvocation(r, &e.Subject, e.Timeout)
 	inv.Call.Arguments = args
-	inv.tool, inv.run = e, l.runTool
+	inv.tool = e
 	res, err := l.handler(ctx, inv)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 
 // Options configures a [Registry]. The zero value is usable.
 type Options struct {
+	// Prefix is put before the name of every tool and prompt that is
+	// registered, with nothing in between.
+	Prefix string
 	// OnChange is called after each change with the kind that changed, without
 	// any lock held. It must not block.
 	OnChange func(policy.Kind)
@@ -20,6 +23,7 @@ type Options struct {
 // Registry is a set of primitives that may change while it is used. All its
 // methods may be called by several goroutines.
 type Registry struct {
+	prefix   string
 	onChange func(policy.Kind)
 	snap     atomic.Pointer[Snapshot] // nil after a change, until somebody reads
 
@@ -35,7 +39,7 @@ type Registry struct {
 func New(o *Options) *Registry {
 	r := new(Registry)
 	if o != nil {
-		r.onChange = o.OnChange
+		r.prefix, r.onChange = o.Prefix, o.OnChange
 	}
 	return r
 }
@@ -130,6 +134,7 @@ func (r *Registry) tell(kind policy.Kind) {
 // whose name is taken; those before it stay.
 func (r *Registry) AddTool(tools ...Tool) error {
 	for _, t := range tools {
+		t.Name = r.prefix + t.Name
 		e, err := newToolEntry(t)
 		if err != nil {
 			return err
@@ -144,6 +149,7 @@ func (r *Registry) AddTool(tools ...Tool) error {
 // ReplaceTool registers a tool in the place of the one with its name, or as a
 // new one.
 func (r *Registry) ReplaceTool(t Tool) error {
+	t.Name = r.prefix + t.Name
 	e, err := newToolEntry(t)
 	if err != nil {
 		return err
@@ -153,7 +159,9 @@ func (r *Registry) ReplaceTool(t Tool) error {
 }
 
 // RemoveTool removes a tool and reports whether there was one.
-func (r *Registry) RemoveTool(name string) bool { return remove(r, &r.tools, policy.Tool, name) }
+func (r *Registry) RemoveTool(name string) bool {
+	return remove(r, &r.tools, policy.Tool, r.prefix+name)
+}
 
 // AddResource registers resources as [Registry.AddTool] does tools.
 func (r *Registry) AddResource(resources ...Resource) error {
@@ -196,6 +204,7 @@ func (r *Registry) RemoveTemplate(uriTemplate string) bool {
 // AddPrompt registers prompts as [Registry.AddTool] does tools.
 func (r *Registry) AddPrompt(prompts ...Prompt) error {
 	for _, p := range prompts {
+		p.Name = r.prefix + p.Name
 		e, err := newPromptEntry(p)
 		if err != nil {
 			return err
@@ -210,6 +219,7 @@ func (r *Registry) AddPrompt(prompts ...Prompt) error {
 // ReplacePrompt registers a prompt in the place of the one with its name, or as
 // a new one.
 func (r *Registry) ReplacePrompt(p Prompt) error {
+	p.Name = r.prefix + p.Name
 	e, err := newPromptEntry(p)
 	if err != nil {
 		return err
@@ -220,7 +230,7 @@ func (r *Registry) ReplacePrompt(p Prompt) error {
 
 // RemovePrompt removes a prompt and reports whether there was one.
 func (r *Registry) RemovePrompt(name string) bool {
-	return remove(r, &r.prompts, policy.Prompt, name)
+	return remove(r, &r.prompts, policy.Prompt, r.prefix+name)
 }
 
 // Snapshot returns what is registered now.

@@ -115,7 +115,15 @@ func resultOf[Out any](doc []byte) (func(*Out) (*protocol.CallToolResult, error)
 
 // TextResult returns a result with one text block.
 func TextResult(text string) *protocol.CallToolResult {
-	return &protocol.CallToolResult{Content: []protocol.Content{&protocol.Text{Text: text}}}
+	r := &struct { // one allocation instead of three
+		result  protocol.CallToolResult
+		content [1]protocol.Content
+		text    protocol.Text
+	}{}
+	r.text.Text = text
+	r.content[0] = &r.text
+	r.result.Content = r.content[:]
+	return &r.result
 }
 
 // StructuredResult returns a result with structured content and its text twin,

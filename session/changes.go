@@ -94,8 +94,8 @@ func (x *exchange) subscribe(dst []byte) ([]byte, error) {
 	if x.server.hub == nil {
 		return dst, methodNotFound(x.req.Method)
 	}
-	if !x.server.layer.Serves(x.request(), uri) {
-		return dst, x.server.layer.NotFound(x.request(), uri)
+	if !x.server.layer.Serves(&x.Request, uri) {
+		return dst, x.server.layer.NotFound(&x.Request, uri)
 	}
 	if err := x.session.watch(uri); err != nil {
 		return dst, err

@@ -10,11 +10,12 @@ import (
 // classify decides which era a request belongs to, checks what that era demands
 // of it, and returns the method.
 func (x *exchange) classify() (*method, error) {
-	if err := x.readMeta(); err != nil {
+	c, err := x.readMeta()
+	if err != nil {
 		return nil, err
 	}
-	if x.claim.made || x.req.Method == protocol.MethodDiscover {
-		return x.classifyStateless()
+	if c.made || x.req.Method == protocol.MethodDiscover {
+		return x.classifyStateless(&c)
 	}
 	return x.classifyHandshake()
 }
@@ -27,36 +28,36 @@ type claim struct {
 }
 
 // readMeta reads the metadata of the request, once.
-func (x *exchange) readMeta() error {
+func (x *exchange) readMeta() (c claim, err error) {
 	raw := x.req.Params.Get("_meta")
 	if raw == nil {
-		return nil
+		return c, nil
 	}
 	if raw[0] != '{' {
-		return invalidParams("_meta must be an object")
+		return c, invalidParams("_meta must be an object")
 	}
-	x.meta = raw
+	x.Meta = raw
 	for o := jsonwire.Members(raw); ; {
 		key, value, ok := o.Next()
 		if !ok {
-			return nil
+			return c, nil
 		}
-		if err := x.readMetaMember(key, value); err != nil {
-			return err
+		if err := x.readMetaMember(&c, key, value); err != nil {
+			return c, err
 		}
 	}
 }
 
-func (x *exchange) readMetaMember(key, value []byte) error {
+func (x *exchange) readMetaMember(c *claim, key, value []byte) error {
 	switch {
 	case jsonwire.EqualString(key, protocol.MetaProtocolVersion):
-		x.claim.made, x.claim.version = true, value
+		c.made, c.version = true, value
 	case jsonwire.EqualString(key, protocol.MetaClientCapabilities):
-		x.claim.made, x.claim.capabilities = true, value
+		c.made, c.capabilities = true, value
 	case jsonwire.EqualString(key, protocol.MetaClientInfo):
-		x.claim.made = true
+		c.made = true
 	case jsonwire.EqualString(key, protocol.MetaLogLevel):
-		x.claim.logLevel = value
+		c.logLevel = value
 	case jsonwire.EqualString(key, protocol.MetaProgressToken):
 		if !isToken(value) {
 			return invalidParams("_meta.progressToken must be a string or an integer")
@@ -76,8 +77,7 @@ func isToken(raw []byte) bool {
 
 // classifyStateless checks a request of the stateless era in the order of
 // DESIGN.md section 5.
-func (x *exchange) classifyStateless() (*method, error) {
-	c := &x.claim
+func (x *exchange) classifyStateless(c *claim) (*method, error) {
 	if len(c.version) == 0 || c.version[0] != '"' {
 		return nil, invalidParams("_meta must have %q, a string, in every request of this protocol version", protocol.MetaProtocolVersion)
 	}
@@ -92,7 +92,7 @@ func (x *exchange) classifyStateless() (*method, error) {
 	if m == nil || !m.has(v) {
 		return nil, methodNotFound(x.req.Method)
 	}
-	x.version = v
+	x.Version = v
 	if c.logLevel != nil {
 		x.logLevel = protocol.LogNone
 		if c.logLevel[0] == '"' {
@@ -121,7 +121,7 @@ func unsupportedVersion(requested []byte) error {
 // classifyHandshake checks a request of the handshake era.
 func (x *exchange) classifyHandshake() (*method, error) {
 	m := x.server.methods[x.req.Method]
-	negotiated := x.session.negotiated()
+	negotiated, level := x.session.terms()
 	switch {
 	case m != nil && x.req.Method == protocol.MethodInitialize:
 		if negotiated != protocol.Unknown {
@@ -137,8 +137,8 @@ func (x *exchange) classifyHandshake() (*method, error) {
 	case m == nil || !m.has(negotiated):
 		return nil, methodNotFound(x.req.Method)
 	}
-	x.version = negotiated
-	x.logLevel = x.session.level()
+	x.Version = negotiated
+	x.logLevel = level
 	return m, nil
 }
 

@@ -8,37 +8,29 @@ import (
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/layer"
-	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
 )
 
 // exchange is one request while it is served. It is the [registry.Client] that
 // the handler sees.
 type exchange struct {
-	server    *Server
-	session   *Session // nil for a request without a session
-	principal *policy.Principal
-	ctx       context.Context // of the request
-	req       *jsonrpc.Request
-	peer      jsonrpc.Peer
-	drained   <-chan struct{} // closed when long requests should end
+	layer.Request // what the layer wants to know; the client is the exchange itself
 
-	version  protocol.Version
-	meta     []byte // raw _meta, or nil
-	claim    claim
+	server  *Server
+	session *Session        // nil for a request without a session
+	ctx     context.Context // of the request
+	req     *jsonrpc.Request
+	peer    jsonrpc.Peer
+	drained <-chan struct{} // closed when long requests should end
+
 	token    []byte // raw progress token, or nil
 	logLevel protocol.LogLevel
 
 	mu       sync.Mutex // guards the fields below, and that nothing is sent after the end
 	done     bool
-	progress float64
 	reported bool // progress has been sent
+	progress float64
 	frame    []byte
-}
-
-// request returns what the layer wants to know.
-func (x *exchange) request() *layer.Request {
-	return &layer.Request{Principal: x.principal, Version: x.version, Meta: x.meta, Client: x}
 }
 
 // finish ends the exchange: what its handler left running sends nothing more.
@@ -67,7 +59,7 @@ func (x *exchange) Progress(ctx context.Context, progress, total float64, messag
 		b = append(b, `,"total":`...)
 		b = jsonwire.AppendFloat(b, total)
 	}
-	if x.version.HasProgressMessage() {
+	if x.Version.HasProgressMessage() {
 		b = protocol.AppendText(b, "message", message)
 	}
 	x.frame = append(b, `}}`...)
@@ -97,7 +89,7 @@ func (x *exchange) Log(ctx context.Context, level protocol.LogLevel, logger stri
 // open appends the start of a result object. Members follow, each but the first
 // after a comma.
 func (x *exchange) open(dst []byte) []byte {
-	if x.version.Stateless() {
+	if x.Version.Stateless() {
 		return append(dst, `{"resultType":"complete",`...)
 	}
 	return append(dst, '{')
@@ -106,8 +98,8 @@ func (x *exchange) open(dst []byte) []byte {
 // close appends what ends a result object that has members: metadata of the
 // handler's, raw JSON or nil, merged with the server's own.
 func (x *exchange) close(dst, meta []byte) []byte {
-	if !x.version.Stateless() {
-		return append(protocol.AppendMeta(dst, meta, x.version), '}')
+	if !x.Version.Stateless() {
+		return append(protocol.AppendMeta(dst, meta, x.Version), '}')
 	}
 	dst = append(dst, ',')
 	dst = append(dst, x.server.meta...)
@@ -117,7 +109,7 @@ func (x *exchange) close(dst, meta []byte) []byte {
 
 // empty appends a result without members.
 func (x *exchange) empty(dst []byte) []byte {
-	if !x.version.Stateless() {
+	if !x.Version.Stateless() {
 		return append(dst, `{}`...)
 	}
 	return x.close(append(dst, `{"resultType":"complete"`...), nil)

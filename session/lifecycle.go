@@ -80,7 +80,7 @@ func (x *exchange) discover(dst []byte) ([]byte, error) {
 	dst = append(dst, `"supportedVersions":`...)
 	dst = protocol.AppendStrings(dst, protocol.StatelessVersions())
 	dst = append(dst, `,"capabilities":`...)
-	dst = x.server.appendCapabilities(dst, x.version)
+	dst = x.server.appendCapabilities(dst, x.Version)
 	dst = protocol.AppendText(dst, "instructions", x.server.instructions)
 	dst = x.appendCaching(dst, false)
 	return x.close(dst, nil), nil
@@ -88,7 +88,7 @@ func (x *exchange) discover(dst []byte) ([]byte, error) {
 
 // appendCaching appends how long a client may keep a list, and for whom.
 func (x *exchange) appendCaching(dst []byte, private bool) []byte {
-	if !x.version.Stateless() {
+	if !x.Version.Stateless() {
 		return dst
 	}
 	dst = append(dst, `,"ttlMs":`...)

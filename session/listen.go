@@ -179,7 +179,7 @@ func (x *exchange) listenURIs(raw []byte) ([]string, error) {
 		if seen[uri] = true; len(seen) > x.server.maxSubs {
 			return nil, invalidParams("subscriptions/listen: a listen may be about %d resources at most", x.server.maxSubs)
 		}
-		if x.server.layer.Serves(x.request(), uri) {
+		if x.server.layer.Serves(&x.Request, uri) {
 			uris = append(uris, uri)
 		}
 	}

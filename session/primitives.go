@@ -21,7 +21,7 @@ func (x *exchange) list(dst []byte, kind policy.Kind) ([]byte, error) {
 			return dst, err
 		}
 	}
-	dst, err := x.server.layer.AppendList(x.open(dst), kind, x.request(), cursor, has)
+	dst, err := x.server.layer.AppendList(x.open(dst), kind, &x.Request, cursor, has)
 	if err != nil {
 		return dst, err
 	}
@@ -33,11 +33,11 @@ func (x *exchange) callTool(dst []byte) ([]byte, error) {
 	if len(name) == 0 || name[0] != '"' {
 		return dst, invalidParams("tools/call: params.name must be a string")
 	}
-	res, err := x.server.layer.CallTool(x.ctx, x.request(), name, x.req.Params.Get("arguments"))
+	res, err := x.server.layer.CallTool(x.ctx, &x.Request, name, x.req.Params.Get("arguments"))
 	if err != nil {
 		return dst, err
 	}
-	return x.close(res.AppendMembers(x.open(dst), x.version), res.Meta), nil
+	return x.close(res.AppendMembers(x.open(dst), x.Version), res.Meta), nil
 }
 
 func (x *exchange) readResource(dst []byte) ([]byte, error) {
@@ -45,12 +45,12 @@ func (x *exchange) readResource(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	res, err := x.server.layer.ReadResource(x.ctx, x.request(), uri)
+	res, err := x.server.layer.ReadResource(x.ctx, &x.Request, uri)
 	if err != nil {
 		return dst, err
 	}
-	dst = res.AppendMembers(x.open(dst), x.version)
-	if x.version.Stateless() {
+	dst = res.AppendMembers(x.open(dst), x.Version)
+	if x.Version.Stateless() {
 		// What a resource holds may change at any time, and who may read it is
 		// decided for each read.
 		dst = append(dst, `,"ttlMs":0,"cacheScope":"private"`...)
@@ -67,11 +67,11 @@ func (x *exchange) getPrompt(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	res, err := x.server.layer.GetPrompt(x.ctx, x.request(), name, args)
+	res, err := x.server.layer.GetPrompt(x.ctx, &x.Request, name, args)
 	if err != nil {
 		return dst, err
 	}
-	return x.close(res.AppendMembers(x.open(dst), x.version), res.Meta), nil
+	return x.close(res.AppendMembers(x.open(dst), x.Version), res.Meta), nil
 }
 
 // stringMap reads an object whose values are strings; nothing and null are an
@@ -115,7 +115,7 @@ func (x *exchange) complete(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return x.close(res.AppendMembers(x.open(dst), x.version), nil), nil
+	return x.close(res.AppendMembers(x.open(dst), x.Version), nil), nil
 }
 
 // completeRef completes for what a reference points to.
@@ -134,7 +134,7 @@ func (x *exchange) completeRef(ref []byte, c *layer.CompletionRequest) (*protoco
 		return nil, invalidParams(`completion/complete: params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}`)
 	}
 	if member == "name" {
-		return x.server.layer.CompletePrompt(x.ctx, x.request(), jsonwire.Unquote(target), c)
+		return x.server.layer.CompletePrompt(x.ctx, &x.Request, jsonwire.Unquote(target), c)
 	}
-	return x.server.layer.CompleteResource(x.ctx, x.request(), jsonwire.Unquote(target), c)
+	return x.server.layer.CompleteResource(x.ctx, &x.Request, jsonwire.Unquote(target), c)
 }

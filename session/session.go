@@ -43,7 +43,8 @@ type clientInfo struct {
 
 // Handle implements [jsonrpc.Handler].
 func (s *Session) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.Peer, dst []byte) ([]byte, error) {
-	x := &exchange{server: s.server, session: s, principal: s.principal, ctx: ctx, req: req, peer: peer, drained: s.drained}
+	x := &exchange{server: s.server, session: s, ctx: ctx, req: req, peer: peer, drained: s.drained}
+	x.Principal, x.Client = s.principal, x
 	defer x.finish()
 	m, err := x.classify()
 	if err != nil {
@@ -109,8 +110,9 @@ func (s *Session) negotiated() protocol.Version {
 	return s.version
 }
 
-func (s *Session) level() protocol.LogLevel {
+// terms returns what the handshake and logging/setLevel have settled.
+func (s *Session) terms() (protocol.Version, protocol.LogLevel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.logLevel
+	return s.version, s.logLevel
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"cloudg.dev/cloudg/jsonrpc"
 )
@@ -16,18 +17,21 @@ const (
 
 	chunkSize = 64 << 10
 	minRead   = 4 << 10 // a read is given at least this much room
+	emptyRead = 100     // reads in succession that may give nothing
 )
 
 // LinesOptions configures [Lines]. The zero value is usable.
 type LinesOptions struct {
-	MaxLine int // bytes of a line without its end; 0 means DefaultMaxLine
+	MaxLine int // bytes of a line without its \n or \r\n; 0 means DefaultMaxLine
 }
 
 // Lines is a [jsonrpc.Stream] over a pair of byte streams with one frame per
 // line, as the stdio transport wants it. Lines end with \n when written; \r\n,
 // blank lines and a byte-order mark at the start are accepted when read, and so
-// is a last line without an end. A line that is too long is refused as soon as
-// that is known, skipped without being kept, and does not harm those behind it.
+// is a last line without an end. White space around a message is dropped. A line
+// that is too long is refused as soon as that is known, skipped without being
+// kept, and does not harm those behind it. How the bytes are cut into reads makes
+// no difference.
 //
 // Frames are handed out of a chunk of memory that is filled once and then left
 // to the garbage collector, so a frame costs neither a copy nor an allocation of
@@ -40,7 +44,7 @@ type Lines struct {
 	buf      []byte // the chunk; what was read and not handed out is buf[start:end]
 	start    int
 	end      int
-	searched int  // no line end in buf[start:searched]
+	searched int  // no line end in buf[start:searched], but maybe at searched
 	skipping bool // within a line that is too long
 	begun    bool // the first bytes have been looked at
 	err      error
@@ -56,13 +60,17 @@ func NewLines(r io.Reader, w io.Writer, o *LinesOptions) *Lines {
 	return l
 }
 
-// Read returns the next line that is not blank.
-func (l *Lines) Read(context.Context) ([]byte, error) {
+// Read returns the next line that is not blank. Once it waits for bytes, only
+// they, the end of them, or [Lines.Close] make it return.
+func (l *Lines) Read(ctx context.Context) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	for {
 		if line, ok := l.next(); ok {
 			return line, nil
 		}
-		if !l.skipping && l.end-l.start > l.max {
+		if l.tooLong() {
 			l.skip()
 			return nil, &jsonrpc.FrameError{Err: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
 				"a message of more than %d bytes was skipped: that is the limit for a line", l.max)}
@@ -71,6 +79,40 @@ func (l *Lines) Read(context.Context) ([]byte, error) {
 			return l.last()
 		}
 		l.fill()
+	}
+}
+
+// next takes the next line that is not blank from what was read. It stops at a
+// line that is too long.
+func (l *Lines) next() ([]byte, bool) {
+	for {
+		i := l.lineEnd()
+		if i < 0 || l.tooLong() {
+			return nil, false
+		}
+		line, skipped := message(l.buf[l.start:i]), l.skipping
+		l.drop(i)
+		if !skipped && len(line) > 0 {
+			return line, true
+		}
+	}
+}
+
+// tooLong reports whether it is known that the line at start is too long.
+func (l *Lines) tooLong() bool {
+	if l.skipping {
+		return false // that has been said
+	}
+	end := l.end
+	if i := l.lineEnd(); i >= 0 {
+		end = i
+	}
+	line := l.buf[l.start:end]
+	switch n := len(line); {
+	case n == l.max+1:
+		return line[l.max] != '\r' // which ends the line, or the bytes as a whole
+	default:
+		return n > l.max
 	}
 }
 
@@ -87,7 +129,7 @@ func (l *Lines) skip() {
 
 // last returns what stands behind the last line end, or the error.
 func (l *Lines) last() ([]byte, error) {
-	line := trimLine(l.buf[l.start:l.end])
+	line := message(l.buf[l.start:l.end])
 	l.start, l.searched = l.end, l.end
 	if len(line) > 0 && !l.skipping && errors.Is(l.err, io.EOF) {
 		return line, nil
@@ -95,36 +137,20 @@ func (l *Lines) last() ([]byte, error) {
 	return nil, l.err
 }
 
-// Buffered reports whether a whole line that is not blank has been read.
+// Buffered reports whether a read would return without waiting: a line that is
+// not blank has been read, or one is known to be too long, or reading has ended.
 func (l *Lines) Buffered() bool {
 	for {
 		i := l.lineEnd()
-		if i < 0 {
+		switch {
+		case l.tooLong():
+			return true
+		case i < 0:
 			return l.err != nil
-		}
-		if !l.skipping && len(trimLine(l.buf[l.start:i])) > 0 {
+		case !l.skipping && len(message(l.buf[l.start:i])) > 0:
 			return true
 		}
 		l.drop(i)
-	}
-}
-
-// next takes the next line that is not blank from what was read.
-func (l *Lines) next() ([]byte, bool) {
-	for {
-		i := l.lineEnd()
-		if i < 0 {
-			return nil, false
-		}
-		line := trimLine(l.buf[l.start:i])
-		keep := !l.skipping && len(line) > 0
-		if keep && len(line) > l.max {
-			return nil, false // Read refuses it, and then skips to its end
-		}
-		l.drop(i)
-		if keep {
-			return line[:len(line):len(line)], true
-		}
 	}
 }
 
@@ -146,7 +172,13 @@ func (l *Lines) drop(i int) {
 	l.start, l.searched, l.skipping = i+1, i+1, false
 }
 
-func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r") }
+// trimLine cuts white space off both ends.
+// message returns a line without the white space around the message. Nothing can
+// be appended to it in place.
+func message(line []byte) []byte {
+	m := bytes.Trim(line, " \t\r")
+	return m[:len(m):len(m)]
+}
 
 // fill reads more. It makes room first, in a new chunk if frames may have been
 // handed out of this one.
@@ -157,29 +189,41 @@ func (l *Lines) fill() {
 	if len(l.buf)-l.end < minRead {
 		l.grow()
 	}
-	n, err := l.r.Read(l.buf[l.end:])
-	l.end += n
-	if err != nil {
+	for range emptyRead {
+		n, err := l.r.Read(l.buf[l.end:])
+		l.end += n
 		l.err = err
-	}
-	if !l.begun && l.end-l.start >= len(bom) || !l.begun && err != nil {
-		l.begun = true
-		if bytes.HasPrefix(l.buf[l.start:l.end], []byte(bom)) {
-			l.start += len(bom)
-			l.searched = max(l.searched, l.start)
+		if n > 0 || err != nil {
+			l.begin()
+			return
 		}
 	}
+	l.err = io.ErrNoProgress
 }
 
 const bom = "\ufeff"
 
-// grow starts a chunk that has room for twice what is kept.
+// begin drops a byte-order mark at the very start.
+func (l *Lines) begin() {
+	if l.begun {
+		return
+	}
+	first := string(l.buf[l.start:min(l.end, l.start+len(bom))])
+	if len(first) < len(bom) && strings.HasPrefix(bom, first) && l.err == nil {
+		return // it may become one
+	}
+	l.begun = true
+	if first == bom {
+		l.start += len(bom)
+		l.searched = l.start
+	}
+}
+
+// grow starts a chunk that has room for twice what is kept, but hardly more than
+// a line may be long.
 func (l *Lines) grow() {
 	kept := l.buf[l.start:l.end]
-	size := max(chunkSize, 2*len(kept))
-	if len(kept) <= l.max {
-		size = min(size, max(chunkSize, l.max+minRead+len("\r\n")))
-	}
+	size := max(chunkSize, min(2*len(kept), l.max+len("\r\n")+minRead))
 	buf := make([]byte, size)
 	l.searched -= l.start
 	l.start, l.end = 0, copy(buf, kept)

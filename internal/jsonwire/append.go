@@ -30,7 +30,10 @@ func AppendValue(dst, doc []byte, depth int) ([]byte, error) {
 
 // AppendLine is [AppendValue] for a document known to be valid.
 func AppendLine(dst, doc []byte) []byte {
-	doc = bytes.Trim(doc, " \t\r\n")
+	doc = doc[SkipSpace(doc):]
+	for len(doc) > 0 && SkipSpace(doc[len(doc)-1:]) == 1 {
+		doc = doc[:len(doc)-1]
+	}
 	// A string cannot hold a raw line end, so each one is white space.
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return append(dst, doc...)

@@ -31,8 +31,16 @@ func Valid(doc []byte, depth int) error {
 	return nil
 }
 
-// SkipSpace counts the white space at the start of b.
+// SkipSpace counts the white space at the start of b. Mostly there is none, so
+// that case is kept small enough to be inlined.
 func SkipSpace(b []byte) int {
+	if len(b) == 0 || b[0] > ' ' {
+		return 0
+	}
+	return spaceRun(b)
+}
+
+func spaceRun(b []byte) int {
 	for i, c := range b {
 		if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
 			return i
@@ -89,7 +97,7 @@ func consumeObject(b []byte, depth int) (int, error) {
 		return i + 1, nil
 	}
 	for {
-		n, err := ConsumeMemberName(b[i:])
+		n, _, _, err := ConsumeMemberName(b[i:])
 		i += n
 		if err != nil {
 			return i, err
@@ -131,33 +139,30 @@ func consumeArray(b []byte, depth int) (int, error) {
 }
 
 // ConsumeMemberName scans a member name, the colon behind it and the white
-// space around the colon. The name itself is at the start of b; its length is
-// that of the string there.
-func ConsumeMemberName(b []byte) (int, error) {
-	if len(b) == 0 {
-		return 0, io.ErrUnexpectedEOF
+// space around the colon. The name itself is b[:name], quotes included, and
+// escaped reports whether it is spelled with an escape.
+func ConsumeMemberName(b []byte) (n, name int, escaped bool, err error) {
+	if len(b) > 0 && b[0] != '"' {
+		return 0, 0, false, ErrName
 	}
-	if b[0] != '"' {
-		return 0, ErrName
-	}
-	i, _, err := ConsumeString(b)
+	name, escaped, err = ConsumeString(b)
 	if err != nil {
-		return i, err
+		return name, name, escaped, err
 	}
-	i += SkipSpace(b[i:])
-	if i == len(b) {
-		return i, io.ErrUnexpectedEOF
+	n = name + SkipSpace(b[name:])
+	if n == len(b) {
+		return n, name, escaped, io.ErrUnexpectedEOF
 	}
-	if b[i] != ':' {
-		return i, ErrColon
+	if b[n] != ':' {
+		return n, name, escaped, ErrColon
 	}
-	i++
-	return i + SkipSpace(b[i:]), nil
+	n++
+	return n + SkipSpace(b[n:]), name, escaped, nil
 }
 
 // ConsumeNext scans what follows an element of a container that closes with
 // the given byte: white space, then either a comma and more white space, or
-// the end of the container.
+// the end of the container. After a comma the next element must follow.
 func ConsumeNext(b []byte, closing byte) (n int, end bool, err error) {
 	i := SkipSpace(b)
 	if i == len(b) {
@@ -166,11 +171,7 @@ func ConsumeNext(b []byte, closing byte) (n int, end bool, err error) {
 	switch b[i] {
 	case ',':
 		i++
-		i += SkipSpace(b[i:])
-		if i < len(b) && b[i] == closing {
-			return i, false, ErrValue
-		}
-		return i, false, nil
+		return i + SkipSpace(b[i:]), false, nil
 	case closing:
 		return i + 1, true, nil
 	}
@@ -248,18 +249,67 @@ func ConsumeString(b []byte) (n int, escaped bool, err error) {
 
 // consumeRunes scans the run of characters above ASCII at the start of b.
 func consumeRunes(b []byte) (int, error) {
+	n := wideRun(b)
+	switch {
+	case n == len(b) || b[n] < utf8.RuneSelf:
+		return n, nil
+	case !utf8.FullRune(b[n:]):
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, ErrUTF8
+}
+
+// wideRun counts the bytes at the start of s that are well-formed characters
+// above ASCII.
+func wideRun[T string | []byte](s T) int {
 	i := 0
-	for i < len(b) && b[i] >= utf8.RuneSelf {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n <= 1 {
-			if !utf8.FullRune(b[i:]) {
-				return i, io.ErrUnexpectedEOF
-			}
-			return i, ErrUTF8
+	for i < len(s) && s[i] >= utf8.RuneSelf {
+		n := wideLen(s[i:])
+		if n == 0 {
+			break
 		}
 		i += n
 	}
-	return i, nil
+	return i
+}
+
+// wideLen returns the length of the character above ASCII at the start of s, or
+// 0 if there is no well-formed one. Overlong forms, surrogates and what is above
+// U+10FFFF are not well-formed (table 3-7 of the Unicode standard). Nothing is
+// decoded, which makes it cheaper than [utf8.DecodeRune].
+func wideLen[T string | []byte](s T) int {
+	n, low, high := 0, byte(0x80), byte(0xbf) // bounds of the second byte
+	switch c := s[0]; {
+	case c < 0xc2:
+		return 0
+	case c < 0xe0:
+		n = 2
+	case c < 0xf0:
+		n = 3
+		if c == 0xe0 {
+			low = 0xa0
+		} else if c == 0xed {
+			high = 0x9f
+		}
+	case c < 0xf5:
+		n = 4
+		if c == 0xf0 {
+			low = 0x90
+		} else if c == 0xf4 {
+			high = 0x8f
+		}
+	default:
+		return 0
+	}
+	if len(s) < n || s[1] < low || s[1] > high {
+		return 0
+	}
+	for i := 2; i < n; i++ {
+		if s[i]&0xc0 != 0x80 {
+			return 0
+		}
+	}
+	return n
 }
 
 // consumeEscape scans the escape at the start of b, which is a backslash.

@@ -3,6 +3,7 @@ package jsonwire
 import (
 	"bytes"
 	"math/bits"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -24,7 +25,7 @@ func AppendQuote(dst []byte, s string) []byte {
 			s = s[1:]
 			continue
 		}
-		n = validRunes(s)
+		n = wideRun(s)
 		dst = append(dst, s[:n]...)
 		if s = s[n:]; s != "" && s[0] >= utf8.RuneSelf {
 			dst = append(dst, "\ufffd"...)
@@ -47,13 +48,12 @@ func AppendQuoteBytes(dst, s []byte) []byte {
 			s = s[1:]
 			continue
 		}
-		r, n := utf8.DecodeRune(s)
-		if r == utf8.RuneError && n <= 1 {
+		n = wideRun(s)
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; len(s) > 0 && s[0] >= utf8.RuneSelf {
 			dst = append(dst, "\ufffd"...)
-		} else {
-			dst = append(dst, s[:n]...)
+			s = s[1:]
 		}
-		s = s[n:]
 	}
 }
 
@@ -71,20 +71,6 @@ func plainRunString(s string) int {
 	}
 	for i < len(s) && s[i] >= 0x20 && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
 		i++
-	}
-	return i
-}
-
-// validRunes counts the bytes of the run of well-formed characters above ASCII
-// at the start of s.
-func validRunes(s string) int {
-	i := 0
-	for i < len(s) && s[i] >= utf8.RuneSelf {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n <= 1 {
-			break
-		}
-		i += n
 	}
 	return i
 }
@@ -175,12 +161,13 @@ func Unquote(quoted []byte) string {
 }
 
 // EqualString reports whether a valid JSON string stands for exactly s. It
-// allocates only for names that are written with escapes.
+// allocates only for a string that is written with escapes.
 func EqualString(quoted []byte, s string) bool {
-	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner) == s
+	inner := quoted[1 : len(quoted)-1]
+	if len(inner) == len(s) { // an escape is longer than what it stands for
+		return string(inner) == s && strings.IndexByte(s, '\\') < 0
 	}
-	return Unquote(quoted) == s
+	return len(inner) > len(s) && bytes.IndexByte(inner, '\\') >= 0 && Unquote(quoted) == s
 }
 
 // EqualStrings reports whether two valid JSON strings stand for the same text.

@@ -232,7 +232,7 @@ func (e *evaluation) text(n *node, pos, end int) bool {
 			return false
 		}
 	}
-	if r.format != nil && !r.format.valid(string(text)) {
+	if r.format != nil && !r.format.valid(text) {
 		if ok = false; e.fault(n, pos, "format") {
 			return false
 		}

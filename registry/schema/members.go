@@ -69,9 +69,9 @@ func (b *builder) patternProperties(value []byte) error {
 		if !ok {
 			return nil
 		}
-		p, err := compilePattern(jsonwire.Unquote(quoted))
+		p, err := b.regexp("patternProperties", quoted)
 		if err != nil {
-			return b.fail("patternProperties", err)
+			return err
 		}
 		n, err := b.sub(raw)
 		if err != nil {
@@ -301,12 +301,24 @@ func (b *builder) pattern(value []byte) error {
 	if value[0] != '"' {
 		return b.expected("pattern", value, "a string")
 	}
-	p, err := compilePattern(jsonwire.Unquote(value))
+	p, err := b.regexp("pattern", value)
 	if err != nil {
-		return b.fail("pattern", err)
+		return err
 	}
 	b.text().pattern = p
 	return nil
+}
+
+// regexp compiles a pattern, which counts by its size.
+func (b *builder) regexp(keyword string, quoted []byte) (*pattern, error) {
+	p, err := compilePattern(jsonwire.Unquote(quoted))
+	if err == nil {
+		err = b.count(p.size / 4)
+	}
+	if err != nil {
+		return nil, b.fail(keyword, err)
+	}
+	return p, nil
 }
 
 func (b *builder) format(value []byte) error {

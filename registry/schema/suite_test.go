@@ -133,3 +133,26 @@ func TestSuiteRequired(t *testing.T) {
 		})
 	}
 }
+
+func TestSuiteOptional(t *testing.T) {
+	tests := []struct {
+		name string
+		in   schema.Dialect
+	}{
+		{"draft2020-12", schema.Draft2020},
+		{"draft7", schema.Draft7},
+	}
+	docs := remotes(t)
+	for _, tt := range tests {
+		for _, elem := range [][]string{{"optional"}, {"optional", "format"}} {
+			for _, file := range suiteFiles(t, tt.name, elem...) {
+				for _, g := range suiteFile(t, file) {
+					_, failed := runGroup(g, &schema.Options{Documents: docs, Dialect: tt.in, AssertFormat: len(elem) == 2})
+					for _, f := range failed {
+						t.Errorf("%s/%s: %s", tt.name, strings.TrimSuffix(filepath.Base(file), ".json"), f)
+					}
+				}
+			}
+		}
+	}
+}

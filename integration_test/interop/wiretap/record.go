@@ -103,6 +103,9 @@ func record(folder string, command []string) (int, error) {
 
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	// A client that no longer reads must not end us before the server has ended.
+	// Notify, unlike Ignore, is not inherited by the server.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	server := exec.Command(command[0], command[1:]...)
 	server.Stderr = os.Stderr
 	stdin, err := server.StdinPipe()

@@ -40,3 +40,9 @@ func Classify(name string, head []byte) (mimeType string, text bool) {
 	c := classify(name, head)
 	return c.mime, c.text
 }
+
+// HoldWrites keeps every change of f waiting until it is released.
+func HoldWrites(f *Files) (release func()) {
+	f.writing <- struct{}{}
+	return func() { <-f.writing }
+}

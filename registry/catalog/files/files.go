@@ -297,7 +297,7 @@ type ListRootsOut struct {
 type Root struct {
 	Path    string   `json:"path" jsonschema:"description=Absolute path"`
 	URI     string   `json:"uri" jsonschema:"description=The same as a file URI"`
-	Aliases []string `json:"aliases,omitempty" jsonschema:"description=Other absolute paths that lead to the same directory and are accepted as well"`
+	Aliases []string `json:"aliases" jsonschema:"description=Other absolute paths that lead to the same directory and are accepted as well"`
 }
 
 // ListRoots returns the roots.
@@ -307,7 +307,7 @@ func (f *Files) ListRoots(ctx context.Context, _ ListRootsIn) (ListRootsOut, err
 		out.Roots = append(out.Roots, Root{
 			Path:    r.path(),
 			URI:     f.syntax.toURI(r.path()),
-			Aliases: slices.Clone(r.names[1:]),
+			Aliases: append([]string{}, r.names[1:]...),
 		})
 	}
 	return out, ctx.Err()

@@ -111,3 +111,5 @@ func needUnix(t *testing.T) {
 		t.Skip("needs symbolic links and permissions as Unix has them")
 	}
 }
+
+func writeAll(path, body string) error { return os.WriteFile(path, []byte(body), 0o644) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -106,7 +105,7 @@ func (f *Files) ListDirectory(ctx context.Context, in ListDirectoryIn) (ListDire
 				out.Entries = append(out.Entries, found)
 			}
 		}
-		out.count(e.info)
+		out.count(e)
 		return nil
 	}
 	if err := f.run(ctx, p, &w); err != nil {
@@ -136,14 +135,14 @@ func directoriesFirst(order func(a, b entry) int) func(a, b entry) int {
 	return func(a, b entry) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), order(a, b)) }
 }
 
-func (out *ListDirectoryOut) count(info fs.FileInfo) {
+func (out *ListDirectoryOut) count(e entry) {
 	out.Total++
+	out.SizeBytes += e.size()
 	switch {
-	case info.IsDir():
+	case e.info.IsDir():
 		out.Directories++
-	case info.Mode().IsRegular():
+	case e.info.Mode().IsRegular():
 		out.Files++
-		out.SizeBytes += info.Size()
 	}
 }
 
@@ -151,15 +150,13 @@ func (out *ListDirectoryOut) count(info fs.FileInfo) {
 func (f *Files) entry(start place, e entry) Entry {
 	p := f.below(start, e.rel)
 	found := Entry{
-		Path:     p.shown,
-		Name:     strings.ToValidUTF8(e.name, "\uFFFD"),
-		Kind:     kindOf(e.info.Mode()),
-		Modified: stamp(e.info.ModTime()),
+		Path:      p.shown,
+		Name:      strings.ToValidUTF8(e.name, "\uFFFD"),
+		Kind:      kindOf(e.info.Mode()),
+		SizeBytes: e.size(),
+		Modified:  stamp(e.info.ModTime()),
 	}
-	switch found.Kind {
-	case kindFile:
-		found.SizeBytes = e.info.Size()
-	case kindSymlink:
+	if found.Kind == kindSymlink {
 		if target, err := e.dir.Readlink(e.name); err == nil {
 			found.Target = strings.ToValidUTF8(target, "\uFFFD")
 		}

@@ -9,6 +9,9 @@ import (
 // maxPathBytes bounds a path as it comes in. Linux takes no longer one either.
 const maxPathBytes = 4096
 
+// maxURIBytes leaves room for every byte of a path to be percent-encoded.
+const maxURIBytes = 3*maxPathBytes + 64
+
 // syntax is the way a system spells paths. It is data, so that the Windows rules are tested everywhere. Inside this package
 // paths have slashes only.
 type syntax struct {
@@ -114,10 +117,10 @@ func (s syntax) toURI(p string) string {
 }
 
 // check refuses what no path may contain, before anything is done with it.
-func (s syntax) check(p string) error {
+func (s syntax) check(p string, most int) error {
 	switch {
-	case len(p) > maxPathBytes:
-		return failf(ErrInvalid, "the path has %d bytes, more than the %d that are allowed: %s", len(p), maxPathBytes, clip(p))
+	case len(p) > most:
+		return failf(ErrInvalid, "the path has %d bytes, more than the %d that are allowed: %s", len(p), most, clip(p))
 	case strings.IndexByte(p, 0) >= 0:
 		return failf(ErrInvalid, "the path contains a NUL byte: %s", clip(p))
 	}
@@ -126,17 +129,17 @@ func (s syntax) check(p string) error {
 
 // resolve turns what a caller wrote into a clean absolute path. Relative paths begin at base. Nothing is looked up.
 func (s syntax) resolve(base, input string) (abs string, relative bool, err error) {
-	if err := s.check(input); err != nil {
-		return "", false, err
-	}
 	p := input
 	if isURI(p) {
+		if err := s.check(p, maxURIBytes); err != nil {
+			return "", false, err
+		}
 		if p, err = s.fromURI(p); err != nil {
 			return "", false, err
 		}
-		if err := s.check(p); err != nil {
-			return "", false, err
-		}
+	}
+	if err := s.check(p, maxPathBytes); err != nil {
+		return "", false, err
 	}
 	p = s.slashed(p)
 	if s.absolute(p) {

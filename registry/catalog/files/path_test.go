@@ -273,7 +273,7 @@ func TestFileURI(t *testing.T) {
 
 // FuzzResolve: whatever comes in, what comes out is clean and absolute, and a URI made of it leads back.
 func FuzzResolve(f *testing.F) {
-	for _, seed := range []string{"a", "../..", "/etc", "file:///x%2e%2e", `C:\x`, `\\?\C:\..`, "file:////x", "//a/b", "c:/", "%00"} {
+	for _, seed := range []string{"a", "../..", "/etc", "file:///x%2e%2e", `C:\x`, `\\?\C:\..`, "file:////x", "//a/b", "c:/", "%00", strings.Repeat("\xc1", 2000)} {
 		f.Add(seed, false)
 		f.Add(seed, true)
 	}
@@ -294,10 +294,11 @@ func FuzzResolve(f *testing.F) {
 			t.Fatalf("%q resolves to %q, which is not clean below the root", input, rel)
 		}
 		again, err := files.Resolve(windows, base, files.FileURI(windows, base+"/"+rel))
-		if windows && strings.ContainsAny(rel, `\`) {
-			return
+		want := path.Join(base, rel)
+		if len(want) > 4096 {
+			return // the root's name made it too long
 		}
-		if want := path.Join(base, rel); err != nil || again != want {
+		if err != nil || again != want {
 			t.Fatalf("%q: the URI of %q leads to %q (%v)", input, want, again, err)
 		}
 	})

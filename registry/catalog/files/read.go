@@ -27,7 +27,7 @@ type ReadFileIn struct {
 	Tail       int    `json:"tail,omitempty" jsonschema:"description=Return only this many lines from the end,minimum=1"`
 	ByteOffset int64  `json:"byte_offset,omitempty" jsonschema:"description=First byte to return counted from 0,minimum=0"`
 	ByteLength int64  `json:"byte_length,omitempty" jsonschema:"description=How many bytes to return,minimum=1"`
-	MaxBytes   int64  `json:"max_bytes,omitempty" jsonschema:"description=Most bytes to return,minimum=1,maximum=10485760,default=1048576"`
+	MaxBytes   int64  `json:"max_bytes,omitempty" jsonschema:"description=Most bytes to return: 1 MiB unless given (10 MiB for a whole image or recording),minimum=1,maximum=10485760"`
 }
 
 // ReadFileOut is the content of a file or a part of it. Text is set for text and Data for everything else.

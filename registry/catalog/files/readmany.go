@@ -10,7 +10,7 @@ const maxReadPaths = 50
 // ReadFilesIn names several files to read.
 type ReadFilesIn struct {
 	Paths    []string `json:"paths" jsonschema:"description=Files to read: each absolute or relative to the first root,minItems=1,maxItems=50"`
-	MaxBytes int64    `json:"max_bytes,omitempty" jsonschema:"description=Most bytes to return for all files together,minimum=1,maximum=10485760,default=1048576"`
+	MaxBytes int64    `json:"max_bytes,omitempty" jsonschema:"description=Most bytes to return for all files together: 1 MiB unless given,minimum=1,maximum=10485760"`
 }
 
 // ReadFilesOut holds one result for each path, in the order of the paths.

@@ -42,8 +42,8 @@ func TestListRoots_aliasesAndDuplicates(t *testing.T) {
 	must(t, err)
 	equal(t, files.ListRootsOut{Roots: []files.Root{
 		{Path: alias, URI: "file://" + alias, Aliases: []string{real}},
-		{Path: filepath.Join(real, "inner"), URI: "file://" + real + "/inner"},
-		{Path: base + "/other dir", URI: "file://" + base + "/other%20dir"},
+		{Path: filepath.Join(real, "inner"), URI: "file://" + real + "/inner", Aliases: []string{}},
+		{Path: base + "/other dir", URI: "file://" + base + "/other%20dir", Aliases: []string{}},
 	}}, got)
 
 	for _, p := range []string{"inner/x", real + "/inner/x", alias + "/inner/x"} {

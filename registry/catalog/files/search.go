@@ -49,7 +49,7 @@ type SearchTextOut struct {
 	SkippedBinary int         `json:"skipped_binary" jsonschema:"description=Files left out because they are no text,minimum=0"`
 	SkippedLarge  int         `json:"skipped_large" jsonschema:"description=Files left out because of their size,minimum=0"`
 	Unreadable    int         `json:"unreadable" jsonschema:"description=Files that could not be read,minimum=0"`
-	Truncated     bool        `json:"truncated" jsonschema:"description=Whether there are more matches than were returned"`
+	Truncated     bool        `json:"truncated" jsonschema:"description=Whether a limit ended the search so that there may be more matches"`
 	Notes         []string    `json:"notes" jsonschema:"description=What was left out and how to see it"`
 }
 
@@ -371,7 +371,7 @@ func linesAfter(content []byte, pos, n int) []string {
 func (s *search) note(in SearchTextIn) {
 	s.out.Notes = s.walkReport.notes(s.files.opts.MaxWalkEntries)
 	if s.out.Truncated {
-		s.out.Notes = append(s.out.Notes, "there are more matches; narrow the pattern or the globs, or set files_only to see which files match")
+		s.out.Notes = append(s.out.Notes, "a limit ended the search and there may be more; narrow the pattern or the globs, or set files_only to see which files match")
 	}
 	if s.out.SkippedLarge > 0 {
 		s.out.Notes = append(s.out.Notes, plural(s.out.SkippedLarge, "file", "files")+" larger than "+humanSize(s.files.opts.MaxSearchFileBytes)+" left out")

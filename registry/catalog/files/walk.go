@@ -188,9 +188,17 @@ func (w *walk) add(entries []entry, e entry) []entry {
 
 func byName(a, b entry) int { return strings.Compare(a.name, b.name) }
 
+// size is the length of a file; other kinds have numbers too, but those say nothing.
+func (e entry) size() int64 {
+	if e.info.Mode().IsRegular() {
+		return e.info.Size()
+	}
+	return 0
+}
+
 // bySize puts the largest first.
 func bySize(a, b entry) int {
-	return cmp.Or(cmp.Compare(b.info.Size(), a.info.Size()), strings.Compare(a.rel, b.rel))
+	return cmp.Or(cmp.Compare(b.size(), a.size()), strings.Compare(a.rel, b.rel))
 }
 
 // byTime puts the newest first.

@@ -63,7 +63,7 @@ func (h *Host) disks(ctx context.Context, s *survey, mounts []mount, all bool) [
 		points[i] = m.point
 		disks[i] = Disk{
 			MountPoint: text([]byte(m.point)),
-			Device:     text([]byte(m.source)),
+			Device:     redactURLs(text([]byte(m.source))), // WebDAV and the like name a password
 			Type:       text([]byte(m.fsType)),
 			ReadOnly:   hasOption(m.options, "ro") || hasOption(m.super, "ro"),
 		}

@@ -104,7 +104,7 @@ func TestParseMount(t *testing.T) {
 		{"no optional fields", "1 1 0:1 / / rw - rootfs rootfs rw", "/", "rootfs", "rootfs", true},
 		{"empty source", "1 1 0:1 / /t rw - tmpfs  rw", "/t", "tmpfs", "", true},
 		{"namespace", "1 1 0:4 net:[4026532299] /run/netns/a rw - nsfs nsfs rw", "/run/netns/a", "nsfs", "nsfs", true},
-		{"backslash alone", `1 1 0:1 / /a\9\08b\134c rw - x y rw`, `/a\9\08b\c`, "x", "y", true},
+		{"backslash alone", `1 1 0:1 / /a\9\08b\089\134c rw - x y rw`, `/a\9\08b\089\c`, "x", "y", true},
 		{"no separator", "1 1 0:1 / / rw rootfs rootfs rw", "", "", "", false},
 		{"no options", "1 1 0:1 / / - rootfs rootfs rw", "", "", "", false},
 		{"device", "1 1 sda / / rw - rootfs rootfs rw", "", "", "", false},
@@ -117,6 +117,48 @@ func TestParseMount(t *testing.T) {
 				t.Errorf("got %+v, %v; want %q %q %q, %v", m, ok, tt.point, tt.fsType, tt.source, tt.ok)
 			}
 		})
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	tests := []struct {
+		name, in, want string
+		ok             bool
+	}{
+		{"ordinary", statLine, "cat", true},
+		{"parentheses", strings.Replace(statLine, "cat", "a) (b", 1), "a) (b", true},
+		{"newline", strings.Replace(statLine, "cat", "a\nb", 1), "a\nb", true},
+		{"not UTF-8", strings.Replace(statLine, "cat", "\xff", 1), "\uFFFD", true},
+		{"no name", strings.Replace(statLine, "(cat)", "cat", 1), "", false},
+		{"no id", strings.TrimPrefix(statLine, "4598 "), "", false},
+		{"two letters", strings.Replace(statLine, " R ", " RS ", 1), "", false},
+		{"short", statLine[:60], "", false},
+		{"negative time", strings.Replace(statLine, " 12 34 ", " -12 34 ", 1), "", false},
+		{"time too large", strings.Replace(statLine, " 12 34 ", " 12 9999999999999999999 ", 1), "", false},
+		{"start too late", strings.Replace(statLine, " 43231 ", " 999999999999999 ", 1), "", false},
+		{"more than 64 bits", strings.Replace(statLine, " 3133440 ", " 18446744073709551616 ", 1), "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			st, err := host.ParseStat([]byte(tt.in))
+			if got := host.StatName(st); got != tt.want || (err == nil) != tt.ok {
+				t.Errorf("got name %q, error %v; want %q, accepted %v", got, err, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestStateName(t *testing.T) {
+	seen := map[string]bool{}
+	for _, letter := range []byte("RSDIZTtXPWK") {
+		name := host.StateName(letter)
+		if len(name) < 4 || seen[name] {
+			t.Errorf("state %c is called %q, want a word of its own", letter, name)
+		}
+		seen[name] = true
+	}
+	if got := host.StateName('q'); got != "q" {
+		t.Errorf("an unknown state is called %q, want its letter", got)
 	}
 }
 

@@ -1,6 +1,9 @@
+//go:build unix
+
 package host_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +23,9 @@ func listeners(t *testing.T, src host.Source, q host.ListenerQuery) host.Listene
 }
 
 func TestListeners(t *testing.T) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		t.Skip("the tables were recorded on a little-endian machine, and the kernel prints addresses in the order of the machine")
+	}
 	want := host.ListenerList{
 		Matched: 7,
 		Listeners: []host.Listener{
@@ -64,9 +70,10 @@ func TestListenersSelection(t *testing.T) {
 		{"last page", host.ListenerQuery{Limit: 4, Offset: 4}, 7, 0, "3002 3000 3001"},
 		{"past the end", host.ListenerQuery{Offset: 7}, 7, 0, ""},
 	}
+	src := openTree(t, "modern", "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := listeners(t, openTree(t, "modern", ""), tt.in)
+			got := listeners(t, src, tt.in)
 			var inodes []string
 			for _, l := range got.Listeners {
 				inodes = append(inodes, fmt.Sprint(l.Inode))
@@ -129,9 +136,10 @@ func TestListenersRefusals(t *testing.T) {
 		{"port of unix", host.ListenerQuery{Protocol: "unix", Port: 1}, "port: unix sockets have none; leave it out or use another protocol"},
 		{"limit", host.ListenerQuery{Limit: 5000}, "limit: use 1 to 1000"},
 	}
+	h := host.New(openTree(t, "modern", ""))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := host.New(openTree(t, "modern", "")).Listeners(t.Context(), tt.in)
+			_, err := h.Listeners(t.Context(), tt.in)
 			var queryErr *host.QueryError
 			if !errors.As(err, &queryErr) || err.Error() != tt.want {
 				t.Errorf("got error %v, want a query error %q", err, tt.want)

@@ -39,7 +39,7 @@ func (s *survey) findOwners(ctx context.Context, page []Listener) (incomplete bo
 	if len(search.wanted) == 0 {
 		return false, nil
 	}
-	pids, err := s.pids(ctx)
+	pids, err := s.pids(ctx, MaxProcesses)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}

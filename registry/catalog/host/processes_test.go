@@ -1,9 +1,12 @@
+//go:build unix
+
 package host_test
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,9 +91,10 @@ func TestProcessesSelection(t *testing.T) {
 		{"exact page", host.ProcessQuery{Sort: "pid", Limit: 6}, 6, 0, "1 2 800 801 900 901"},
 		{"past the end", host.ProcessQuery{Offset: 70000}, 6, 0, ""},
 	}
+	src := openTree(t, "modern", "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := processes(t, openTree(t, "modern", ""), tt.in)
+			got := processes(t, src, tt.in)
 			var ids []string
 			for _, p := range got.Processes {
 				ids = append(ids, fmt.Sprint(p.PID))
@@ -104,8 +108,9 @@ func TestProcessesSelection(t *testing.T) {
 
 // A filter must not be a way to guess a secret letter by letter.
 func TestProcessesFilterCannotSeeSecrets(t *testing.T) {
+	src := openTree(t, "modern", "")
 	for _, filter := range []string{"hunter", "hunter2", "s3cr3t", "Password=h"} {
-		if got := processes(t, openTree(t, "modern", ""), host.ProcessQuery{Filter: filter}); got.Matched != 0 {
+		if got := processes(t, src, host.ProcessQuery{Filter: filter}); got.Matched != 0 {
 			t.Errorf("filter %q found %d processes by their secrets", filter, got.Matched)
 		}
 	}
@@ -146,6 +151,39 @@ func TestProcessesWithoutNames(t *testing.T) {
 	}
 }
 
+func TestProcessesLongCommandLine(t *testing.T) {
+	more := "== proc/1/cmdline \\0\n/app\n" + strings.Repeat("a", 20_000) + "\n"
+	got := processes(t, openTree(t, "container", more), host.ProcessQuery{}).Processes[0]
+	if !got.CommandLineTruncated || len(got.CommandLine) != 4096 {
+		t.Errorf("got %d bytes, truncated %v; want 4096, truncated", len(got.CommandLine), got.CommandLineTruncated)
+	}
+}
+
+func TestProcessesBound(t *testing.T) {
+	src := openTree(t, "modern", "")
+	tests := []struct {
+		name  string
+		in    int
+		want  int
+		notes []string
+	}{
+		{"below", 9, 8, []string{}},
+		{"at", 8, 8, []string{}},
+		{"above", 6, 6, []string{"processes: only 6 of them were looked at"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, notes, err := host.ProcessIDs(t.Context(), src, tt.in)
+			if err != nil || len(got) != tt.want || !slices.IsSorted(got) {
+				t.Errorf("got %v, error %v; want %d ids in order", got, err, tt.want)
+			}
+			if diff := cmp.Diff(tt.notes, notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestProcessesRefusals(t *testing.T) {
 	tests := []struct {
 		name string
@@ -161,9 +199,10 @@ func TestProcessesRefusals(t *testing.T) {
 		{"filter length", host.ProcessQuery{Filter: strings.Repeat("a", 513)}, "filter: longer than 512 bytes"},
 		{"user", host.ProcessQuery{User: "mallory"}, "user: no such user in /etc/passwd; use the numeric id"},
 	}
+	h := host.New(openTree(t, "modern", ""))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := host.New(openTree(t, "modern", "")).Processes(t.Context(), tt.in)
+			_, err := h.Processes(t.Context(), tt.in)
 			var queryErr *host.QueryError
 			if !errors.As(err, &queryErr) || err.Error() != tt.want {
 				t.Errorf("got error %v, want a query error %q", err, tt.want)

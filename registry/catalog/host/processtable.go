@@ -54,7 +54,7 @@ func (s *survey) processTable(ctx context.Context, sel selection) (processTable,
 	t := processTable{pageSize: uint64(os.Getpagesize())}
 	t.boot, _ = s.bootTime()
 	t.uptime, _ = s.uptime()
-	pids, err := s.pids(ctx)
+	pids, err := s.pids(ctx, MaxProcesses)
 	if err != nil {
 		return processTable{}, err
 	}
@@ -96,8 +96,8 @@ func (s *survey) fits(pid int, st procStat, sel selection) bool {
 	return err == nil && sel.match.MatchString(cmdline)
 }
 
-// pids lists the process ids, lowest first.
-func (s *survey) pids(ctx context.Context) ([]int, error) {
+// pids lists at most limit process ids, lowest first.
+func (s *survey) pids(ctx context.Context, limit int) ([]int, error) {
 	dir, err := os.Open(s.src.Proc)
 	if err != nil {
 		return nil, fmt.Errorf("listing /proc: %w", cause(err))
@@ -114,9 +114,9 @@ func (s *survey) pids(ctx context.Context) ([]int, error) {
 				pids = append(pids, pid)
 			}
 		}
-		if len(pids) > MaxProcesses {
-			s.note("processes: only %d of them were looked at", MaxProcesses)
-			pids = pids[:MaxProcesses]
+		if len(pids) > limit {
+			s.note("processes: only %d of them were looked at", limit)
+			pids = pids[:limit]
 			break
 		}
 		if err == io.EOF {

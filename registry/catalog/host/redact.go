@@ -7,8 +7,8 @@ const redacted = "[redacted]"
 
 // redactArgs cuts secrets out of the arguments of a command, in place. It knows
 //
-//   - --name=value, name=value and -Dname=value, where the name holds one of the
-//     words of [secretWord]: the value is the rest of the argument;
+//   - --name=value, name=value, name: value and -Dname=value, where the name holds
+//     one of the words of secretWord: the value is the rest of the argument;
 //   - --name value: the value is the next argument. One that starts with "--" is
 //     another flag; one that starts with "-" may well be a secret and is cut;
 //   - the same inside of an argument, such as a script for a shell, a JSON text, a
@@ -37,18 +37,17 @@ func isSecretFlag(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' {
 		return false
 	}
-	for i := range len(arg) {
-		if !isNameByte(arg[i]) {
-			return false
-		}
-	}
-	return secretWord(arg) >= 0
+	return isName(arg) && secretWord(arg) >= 0
 }
 
 // redactArg cuts secrets out of one argument.
 func redactArg(arg string) string {
-	if name, _, ok := strings.Cut(arg, "="); ok && isName(name) && secretWord(name) >= 0 {
-		return name + "=" + redacted
+	end := 0
+	for end < len(arg) && isNameByte(arg[end]) {
+		end++
+	}
+	if value := valueStart(arg, end, false); value > end && value < len(arg) && secretWord(arg[:end]) >= 0 {
+		return arg[:value] + redacted
 	}
 	return redactURLs(redactText(arg))
 }
@@ -72,12 +71,17 @@ func redactText(s string) string {
 			end++
 		}
 		value := valueStart(s, end, s[start] == '-')
+		quote := quoteAround(s, start, end)
 		out.WriteString(s[:value])
 		s = s[value:]
 		if value == end { // the name has no value
 			continue
 		}
-		if n := valueLen(s); n > 0 {
+		n := valueLen(s)
+		if quote != 0 {
+			n = max(n, untilQuote(s, quote))
+		}
+		if n > 0 {
 			out.WriteString(redacted)
 			s = s[n:]
 		}
@@ -101,11 +105,29 @@ func valueStart(s string, end int, isFlag bool) int {
 		}
 		return skipBlanks(s, sep)
 	}
-	if blank := skipBlanks(s, end); isFlag && blank > end && !startsFlag(s[blank:]) {
+	if blank := skipBlanks(s, i); isFlag && blank > i && !startsFlag(s[blank:]) {
 		return blank
 	}
 	return end
 }
+
+// quoteAround is the quote that stands before a name and not behind it, as in
+// "Authorization: Digest …": the value then goes on to its twin. It is 0 for none.
+func quoteAround(s string, start, end int) byte {
+	if start == 0 || end == len(s) || !isQuote(s[start-1]) || isQuote(s[end]) || s[end] == '\\' {
+		return 0
+	}
+	return s[start-1]
+}
+
+func untilQuote(s string, quote byte) int {
+	if n := strings.IndexByte(s, quote); n >= 0 {
+		return n
+	}
+	return len(s)
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 // startsFlag reports whether a flag and not a value follows. With one dash it could
 // be either, unless its name promises a secret of its own.
@@ -121,7 +143,7 @@ func valueLen(s string) int {
 	for i < len(s) && s[i] == '\\' {
 		i++
 	}
-	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
+	if i < len(s) && isQuote(s[i]) {
 		return quotedLen(s, i)
 	}
 	n := strings.IndexAny(s, " \t\r\n")

@@ -1,11 +1,15 @@
+//go:build unix
+
 package host_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -314,6 +318,62 @@ func TestStatusDeadMount(t *testing.T) {
 			t.Errorf("after the server came back: disk %+v, notes %q, error %v", got.Disks[3], got.Notes, err)
 		}
 	})
+}
+
+// Mounts without end neither fill the answer nor start measurements without end.
+func TestStatusBounds(t *testing.T) {
+	var tree strings.Builder
+	tree.WriteString("== proc/self/mountinfo\n")
+	for i := range 300 {
+		fmt.Fprintf(&tree, "1 1 9:%d / /m%d rw - ext4 /dev/x rw\n", i, i)
+	}
+	src := unpackTree(t, tree.String())
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		revive := make(chan struct{})
+		src.Statfs = func(string) (host.Usage, error) { asked.Add(1); <-revive; return host.Usage{}, nil }
+		start := time.Now()
+		got, err := host.New(src).Status(t.Context(), host.StatusQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := asked.Load(); n != 32 || time.Since(start) != 2*time.Second {
+			t.Errorf("asked %d dead mounts in %v, want 32 in 2s", n, time.Since(start))
+		}
+		if len(got.Disks) != 256 || len(got.Notes) != 65 || got.Notes[64] != "more notes were dropped" {
+			t.Errorf("got %d disks and %d notes, want 256 and 65", len(got.Disks), len(got.Notes))
+		}
+		close(revive)
+	})
+}
+
+func TestStatusDeviceWithPassword(t *testing.T) {
+	const tree = "== proc/self/mountinfo\n1 1 0:44 / /dav rw - fuse https://alice:hunter2@dav.example/files rw\n"
+	got, err := host.New(unpackTree(t, tree)).Status(t.Context(), host.StatusQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "https://alice:[redacted]@dav.example/files"; len(got.Disks) != 1 || got.Disks[0].Device != want {
+		t.Errorf("got disks %+v, want one from %s", got.Disks, want)
+	}
+}
+
+func TestConcurrentSurveys(t *testing.T) {
+	h := host.New(openTree(t, "modern", ""))
+	want, err := h.Status(t.Context(), host.StatusQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			got, err := h.Status(t.Context(), host.StatusQuery{})
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("error %v, Status (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestStatusRefusedMount(t *testing.T) {

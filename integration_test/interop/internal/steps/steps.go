@@ -193,17 +193,18 @@ func ReceiveAll(ctx context.Context, ch <-chan Progress) error {
 	return nil
 }
 
-// Cancel starts a call that runs long, cancels it once started says that the
-// server is at work on it, and reports an error unless it ends promptly. Then
-// the server must be of use: after runs within PromptLimit.
-func Cancel(ctx context.Context, call func(context.Context) error, started <-chan Progress, after func(context.Context) error) error {
+// Cancel starts a call that runs long, cancels it once its first progress says
+// that the server is at work on it, and reports an error unless the call ends
+// promptly. Then the server must be of use, as after finds out within
+// PromptLimit, and must have stopped the work.
+func Cancel(ctx context.Context, call func(context.Context) error, progress <-chan Progress, after func(context.Context) error) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- call(callCtx) }()
 
 	select {
-	case <-started:
+	case <-progress:
 	case err := <-done:
 		return fmt.Errorf("the call ended before it was cancelled: %v", err)
 	case <-ctx.Done():
@@ -224,5 +225,21 @@ func Cancel(ctx context.Context, call func(context.Context) error, started <-cha
 	if err := after(afterCtx); err != nil {
 		return fmt.Errorf("after the cancelled call: %w", err)
 	}
-	return nil
+	return awaitSilence(progress)
+}
+
+// awaitSilence waits until progress stops. The SDKs send the cancellation in the
+// background; without the wait, the end of the session could overtake it.
+func awaitSilence(progress <-chan Progress) error {
+	const silence = 5 * 50 * time.Millisecond // five times the interval of sleep
+	limit := time.After(PromptLimit)
+	for {
+		select {
+		case <-progress:
+		case <-time.After(silence):
+			return nil
+		case <-limit:
+			return fmt.Errorf("the cancelled call still sends progress after %v", PromptLimit)
+		}
+	}
 }

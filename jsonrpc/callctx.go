@@ -1,0 +1,103 @@
+package jsonrpc
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// callContext is the context of one call: it can be cancelled with a cause, and
+// be given a time limit. Most calls end before anybody has asked whether they
+// should, so it is only a note of what is to happen until somebody waits on it
+// or looks for a value; then it becomes contexts of the standard library. The
+// alternative, a WithCancelCause and a WithTimeout for every call, cost more
+// than all else that the engine does for a small one.
+type callContext struct {
+	parent context.Context
+
+	mu       sync.Mutex // guards the fields below
+	ended    error      // the cause, once cancelled
+	limit    time.Time  // zero: none
+	overtime error      // the cause when the limit is over
+	real     *standardContext
+}
+
+// standardContext is what a callContext becomes.
+type standardContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	stop   context.CancelFunc // of the time limit; nil without one
+}
+
+// Limit ends the context after d with [context.DeadlineExceeded] and the given
+// cause. It reports false, and does nothing, if it is too late for that: the
+// caller then derives a context of its own.
+func (c *callContext) Limit(d time.Duration, cause error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.real != nil || !c.limit.IsZero() {
+		return false
+	}
+	c.limit, c.overtime = time.Now().Add(d), cause
+	return true
+}
+
+// cancel ends the context.
+func (c *callContext) cancel(cause error) {
+	c.mu.Lock()
+	if c.ended == nil {
+		c.ended = cause
+	}
+	real := c.real
+	c.mu.Unlock()
+	if real == nil {
+		return
+	}
+	real.cancel(cause)
+	if real.stop != nil {
+		real.stop()
+	}
+}
+
+// standard returns the context that stands behind this one, made at first use.
+func (c *callContext) standard() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.real != nil {
+		return c.real
+	}
+	c.real = new(standardContext)
+	parent := c.parent
+	if !c.limit.IsZero() {
+		parent, c.real.stop = context.WithDeadlineCause(parent, c.limit, c.overtime)
+	}
+	c.real.Context, c.real.cancel = context.WithCancelCause(parent)
+	if c.ended != nil {
+		c.real.cancel(c.ended)
+	}
+	return c.real
+}
+
+// Deadline implements [context.Context].
+func (c *callContext) Deadline() (time.Time, bool) { return c.standard().Deadline() }
+
+// Done implements [context.Context].
+func (c *callContext) Done() <-chan struct{} { return c.standard().Done() }
+
+// Value implements [context.Context].
+func (c *callContext) Value(key any) any { return c.standard().Value(key) }
+
+// Err implements [context.Context].
+func (c *callContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.real != nil:
+		return c.real.Err()
+	case c.ended != nil:
+		return context.Canceled
+	case !c.limit.IsZero() && !time.Now().Before(c.limit):
+		return context.DeadlineExceeded
+	}
+	return c.parent.Err()
+}

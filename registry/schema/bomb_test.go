@@ -1,0 +1,141 @@
+package schema_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudg.dev/cloudg/registry/schema"
+)
+
+// bombTime is how long a schema or value made to explode may keep a server
+// busy. The race detector makes everything slower.
+func bombTime() time.Duration {
+	if raceEnabled {
+		return 500 * time.Millisecond
+	}
+	return 50 * time.Millisecond
+}
+
+// nest returns value inside of n times open and close.
+func nest(open, value, closing string, n int) string {
+	return strings.Repeat(open, n) + value + strings.Repeat(closing, n)
+}
+
+// list joins n strings that depend on their index.
+func list(n int, format string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(parts, ",")
+}
+
+// doubling is a chain of definitions each of which applies the next one twice.
+func doubling(n int, keyword, last string) string {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+	for i := range n {
+		fmt.Fprintf(&b, `"d%d":{%q:[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, keyword, i+1, i+1)
+	}
+	fmt.Fprintf(&b, `"d%d":%s}}`, n, last)
+	return b.String()
+}
+
+func TestBombsCompile(t *testing.T) {
+	tests := []struct {
+		name string
+		in   string
+	}{
+		{"depth of the document", nest(`{"not":`, `true`, `}`, 100_000)},
+		{"depth of arrays in a value", `{"const":` + nest(`[`, `1`, `]`, 100_000) + `}`},
+		{"breadth of alternatives", `{"anyOf":[` + list(200_000, `{"minimum":%d}`) + `]}`},
+		{"breadth of properties", `{"properties":{` + list(200_000, `"p%d":{}`) + `}}`},
+		{"breadth of an enum", `{"enum":[` + list(400_000, `%d`) + `]}`},
+		{"breadth of required", `{"required":[` + list(200_000, `"p%d"`) + `]}`},
+		{"breadth of dependencies", `{"dependentRequired":{` + list(100_000, `"p%d":["a"]`) + `}}`},
+		{"size of the document", `{"description":"` + strings.Repeat("x", 5<<20) + `"}`},
+		{"loop of a reference to itself", `{"$ref":"#"}`},
+		{"loop of two references", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`},
+		{"loop through alternatives", `{"anyOf":[{"type":"null"},{"allOf":[{"$ref":"#"}]}]}`},
+		{"loop through a dynamic reference", `{"$dynamicAnchor":"a","allOf":[{"$dynamicRef":"#a"}]}`},
+		{"loop through dependent schemas", `{"dependentSchemas":{"a":{"$ref":"#"}}}`},
+		{"long pattern", `{"pattern":"` + strings.Repeat("a?", 50_000) + `"}`},
+		{"pattern of repetitions", `{"pattern":"` + strings.Repeat("a{1000}", 1000) + `"}`},
+		{"pattern of nested repetitions", `{"pattern":"((a{100}){100}){100}"}`},
+		{"pattern of many classes", `{"pattern":"` + strings.Repeat(`\\p{L}{100}`, 500) + `"}`},
+		{"many patterns", `{"patternProperties":{` + list(20_000, `"^x{900}%d$":true`) + `}}`},
+		{"deep groups in a pattern", `{"pattern":"` + nest("(", "a", ")", 3_000) + `"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			_, err := schema.Compile([]byte(tt.in), nil)
+			took := time.Since(start)
+			if err == nil {
+				t.Error("compiled, want an error")
+			} else if len(err.Error()) > 1000 {
+				t.Errorf("the error has %d bytes, want at most 1000", len(err.Error()))
+			} else {
+				t.Log(took, err)
+			}
+			if took > bombTime() {
+				t.Errorf("took %v, want at most %v", took, bombTime())
+			}
+		})
+	}
+}
+
+func TestBombsValidate(t *testing.T) {
+	deep := nest(`[`, `1`, `]`, 500)
+	tests := []struct {
+		name   string
+		schema string
+		in     string
+	}{
+		{"doubling anyOf", doubling(100, "anyOf", `{"type":"null"}`), `1`},
+		{"doubling allOf", doubling(100, "allOf", `true`), `1`},
+		{"doubling oneOf", doubling(100, "oneOf", `{"type":"null"}`), `1`},
+		{"recursion that doubles with depth", `{"$ref":"#/$defs/t","$defs":{"t":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/t"}},{"type":"array","items":{"$ref":"#/$defs/t"}}]}}}`, deep},
+		{"not of not", `{"$ref":"#/$defs/t","$defs":{"t":{"not":{"not":{"items":{"allOf":[{"$ref":"#/$defs/t"},{"$ref":"#/$defs/t"}]}}}}}}`, deep},
+		{"unevaluated with depth", `{"$ref":"#/$defs/t","$defs":{"t":{"anyOf":[{"prefixItems":[{"$ref":"#/$defs/t"}]},{"prefixItems":[{"$ref":"#/$defs/t"}]}],"unevaluatedItems":false}}}`, deep},
+		{"unevaluated with breadth", `{"anyOf":[` + list(2_000, `{"properties":{"p%d":true}}`) + `],"unevaluatedProperties":false}`, `{` + list(5_000, `"p%d":1`) + `}`},
+		{"contains with breadth", `{"contains":{"anyOf":[` + list(5_000, `{"const":-%d}`) + `]}}`, `[` + list(50_000, `%d`) + `]`},
+		{"conditions with depth", `{"$ref":"#/$defs/t","$defs":{"t":{"if":{"items":{"$ref":"#/$defs/t"}},"then":{"items":{"$ref":"#/$defs/t"}},"else":false}}}`, deep},
+		{"equal elements of large arrays", `{"uniqueItems":true}`, `[` + list(100_000, `{"a":%d}`) + `,{"a":1}]`},
+		{"numbers with huge exponents", `{"items":{"multipleOf":0.0000001}}`, `[` + list(20_000, `1e%d`) + `,1e-99]`},
+		{"a huge exponent", `{"multipleOf":7}`, `1e999999999999999999999`},
+		{"a long number", `{"multipleOf":7}`, `1` + strings.Repeat("0", 500_000) + `1`},
+		{"backtracking pattern", `{"pattern":"^(a+)+$"}`, `"` + strings.Repeat("a", 50_000) + `!"`},
+		{"large pattern on long text", `{"pattern":"(x+x+)+y(a|b|ab){500}$"}`, `"` + strings.Repeat("xa", 500_000) + `"`},
+		{"pattern for many names", `{"patternProperties":{"(x|y){400}z$":false},"minProperties":100000}`, `{` + list(30_000, `"xyxyxyxyxyxyxyxyxyxyxyxyxyxy%d":1`) + `}`},
+		{"missing names of many", `{"required":[` + list(40_000, `"p%d"`) + `]}`, `{}`},
+		{"unknown names of many", `{"properties":{` + list(20_000, `"property%d":true`) + `},"additionalProperties":false}`, `{` + list(20_000, `"propetry%d":1`) + `}`},
+		{"many faults", `{"items":{"type":"string"}}`, `[` + list(200_000, `%d`) + `]`},
+		{"large constant", `{"const":{` + list(20_000, `"p%d":1`) + `}}`, `{` + list(20_000, `"p%d":2`) + `}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Compile([]byte(tt.schema), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			err = s.Validate([]byte(tt.in))
+			took := time.Since(start)
+			var ve *schema.ValidationError
+			if !errors.As(err, &ve) {
+				t.Errorf("got %v, want a ValidationError", err)
+			} else if len(err.Error()) > 8000 {
+				t.Errorf("the error has %d bytes, want at most 8000", len(err.Error()))
+			} else {
+				t.Log(took, errors.Is(err, schema.ErrLimit), len(ve.Violations), ve.Violations[0].Keyword)
+			}
+			if took > bombTime() {
+				t.Errorf("took %v, want at most %v", took, bombTime())
+			}
+		})
+	}
+}
