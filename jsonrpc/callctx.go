@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// callContext is the context of one call: it can be cancelled with a cause, and
-// be given a time limit. Most calls end before anybody has asked whether they
-// should, so it is only a note of what is to happen until somebody waits on it
-// or looks for a value; then it becomes contexts of the standard library. The
-// alternative, a WithCancelCause and a WithTimeout for every call, cost more
-// than all else that the engine does for a small one.
-type callContext struct {
+// CallContext is the context of one call, made usable by [CallContext.Derive].
+// It can be cancelled with a cause, and be given a time limit. Most calls end
+// before anybody has asked whether they should, so it is only a note of what is
+// to happen until somebody waits on it or looks for a value; then it becomes
+// contexts of the standard library. The alternative, a WithCancelCause and a
+// WithTimeout for every call, cost more than all else that the engine does for a
+// small one.
+type CallContext struct {
 	parent context.Context
 
 	mu       sync.Mutex // guards the fields below
@@ -22,17 +23,21 @@ type callContext struct {
 	real     *standardContext
 }
 
-// standardContext is what a callContext becomes.
+// standardContext is what a CallContext becomes.
 type standardContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
 	stop   context.CancelFunc // of the time limit; nil without one
 }
 
+// Derive makes the context a child of parent. It is called once, before anything
+// else.
+func (c *CallContext) Derive(parent context.Context) { c.parent = parent }
+
 // Limit ends the context after d with [context.DeadlineExceeded] and the given
 // cause. It reports false, and does nothing, if it is too late for that: the
 // caller then derives a context of its own.
-func (c *callContext) Limit(d time.Duration, cause error) bool {
+func (c *CallContext) Limit(d time.Duration, cause error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.real != nil || !c.limit.IsZero() {
@@ -42,8 +47,8 @@ func (c *callContext) Limit(d time.Duration, cause error) bool {
 	return true
 }
 
-// cancel ends the context.
-func (c *callContext) cancel(cause error) {
+// Cancel ends the context with a cause, unless it has ended before.
+func (c *CallContext) Cancel(cause error) {
 	c.mu.Lock()
 	if c.ended == nil {
 		c.ended = cause
@@ -60,7 +65,7 @@ func (c *callContext) cancel(cause error) {
 }
 
 // standard returns the context that stands behind this one, made at first use.
-func (c *callContext) standard() context.Context {
+func (c *CallContext) standard() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.real != nil {
@@ -79,16 +84,16 @@ func (c *callContext) standard() context.Context {
 }
 
 // Deadline implements [context.Context].
-func (c *callContext) Deadline() (time.Time, bool) { return c.standard().Deadline() }
+func (c *CallContext) Deadline() (time.Time, bool) { return c.standard().Deadline() }
 
 // Done implements [context.Context].
-func (c *callContext) Done() <-chan struct{} { return c.standard().Done() }
+func (c *CallContext) Done() <-chan struct{} { return c.standard().Done() }
 
 // Value implements [context.Context].
-func (c *callContext) Value(key any) any { return c.standard().Value(key) }
+func (c *CallContext) Value(key any) any { return c.standard().Value(key) }
 
 // Err implements [context.Context].
-func (c *callContext) Err() error {
+func (c *CallContext) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

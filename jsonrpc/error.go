@@ -79,24 +79,62 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func (e *PanicError) StackTrace() []byte { return e.stack }
 
 // WireError is the one place where an error becomes an error object. An error
-// that is meant for the peer is sent as it is. Any other is logged under an
-// incident id, which is all that the peer is told.
+// that is meant for the peer is sent as it is. One that comes of the end of ctx
+// is told by its cause. Any other, and every panic, is logged under an incident
+// id, which is all that the peer is told.
 func WireError(ctx context.Context, log *slog.Logger, method string, err error) *Error {
-	var own *Error
-	if errors.As(err, &own) {
-		return own
+	if e, ok := forPeer(err); ok {
+		if e != nil {
+			return e
+		}
+		err = errNil
 	}
-	var o objecter
-	if errors.As(err, &o) {
-		code, message, data := o.ErrorObject()
-		return &Error{Code: code, Message: message, Data: data}
+	var p stackTracer
+	if !errors.As(err, &p) {
+		if e := endedEarly(ctx); e != nil {
+			log.DebugContext(ctx, "request ended early", "method", method, "cause", context.Cause(ctx), "error", err)
+			return e
+		}
 	}
 	incident := rand.Text()[:12]
 	attrs := []slog.Attr{slog.String("incident", incident), slog.String("method", method), slog.String("error", err.Error())}
-	var p interface{ StackTrace() []byte }
-	if errors.As(err, &p) {
+	if p != nil {
 		attrs = append(attrs, slog.String("stack", string(p.StackTrace())))
 	}
 	log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
 	return &Error{Code: CodeInternal, Message: "internal error (incident " + incident + ")"}
+}
+
+// stackTracer is an error that knows where it comes from: a panic.
+type stackTracer interface{ StackTrace() []byte }
+
+// errNil stands for a nil *Error that was returned as an error, which is not a
+// nil error: a mistake that is easily made and must not end the server.
+var errNil = errors.New("the handler returned a nil *jsonrpc.Error as its error")
+
+// forPeer reports whether err is meant for the peer, and the error object.
+func forPeer(err error) (*Error, bool) {
+	var own *Error
+	if errors.As(err, &own) {
+		return own, true
+	}
+	var o objecter
+	if errors.As(err, &o) {
+		code, message, data := o.ErrorObject()
+		return &Error{Code: code, Message: message, Data: data}, true
+	}
+	return nil, false
+}
+
+// endedEarly returns what the peer is told if ctx has ended for a reason of the
+// connection's, or nil.
+func endedEarly(ctx context.Context) *Error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, ErrShutdown):
+		return &Error{Code: CodeInternal, Message: ErrShutdown.Error()}
+	case errors.Is(cause, ErrCancelled), errors.Is(cause, ErrClosed):
+		// The peer does not want the answer, or is gone.
+		return &Error{Code: CodeInternal, Message: ErrCancelled.Error()}
+	}
+	return nil
 }

@@ -73,14 +73,16 @@ type Peer interface {
 
 // Answer calls the handler for one request and appends the whole response,
 // result or error. It is what a [Conn] does with each request, and what a
-// transport with an exchange per request uses directly.
-func Answer(ctx context.Context, log *slog.Logger, h Handler, req *Request, peer Peer, dst []byte) []byte {
+// transport with an exchange per request uses directly. The error is the one
+// that the handler returned, for a transport that has to say more about it; the
+// response is complete all the same.
+func Answer(ctx context.Context, log *slog.Logger, h Handler, req *Request, peer Peer, dst []byte) ([]byte, error) {
 	start := len(dst)
 	out, err := invoke(ctx, h, req, peer, appendHead(dst, req.ID))
 	if err != nil {
-		return AppendError(out[:start], req.ID, true, WireError(ctx, log, req.Method, err))
+		return AppendError(out[:start], req.ID, true, WireError(ctx, log, req.Method, err)), err
 	}
-	return append(out, '}')
+	return append(out, '}'), nil
 }
 
 // invoke calls the handler and turns a panic into an error. It always returns

@@ -19,6 +19,9 @@ func (id ID) key() string {
 	return string(jsonwire.AppendQuote(nil, jsonwire.Unquote([]byte(id))))
 }
 
+// Equal reports whether two ids are the same.
+func (id ID) Equal(other ID) bool { return id.key() == other.key() }
+
 // ParseID reads an id from a raw JSON value. It reports false for anything but
 // a string or an integer of at most max bytes.
 func ParseID(raw []byte, max int) (ID, bool) {

@@ -47,7 +47,7 @@ func (s *connState) finish(err error) {
 type call struct {
 	req     *Request
 	key     string
-	ctx     callContext
+	ctx     CallContext
 	batch   *batch // that the answer goes into; nil for a frame of its own
 	ordered bool   // handled by the reader, so that it cannot be cancelled
 
@@ -57,7 +57,7 @@ type call struct {
 // enter puts a request in flight, or returns the frame that refuses it.
 func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
 	in := &call{req: req, key: req.ID.key(), batch: b, ordered: c.ordered(req.Method)}
-	in.ctx.parent = c.base
+	in.ctx.Derive(c.base)
 	var refused *Error
 	c.state.update(func(s *stateLocked) {
 		switch {
@@ -72,7 +72,7 @@ func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
 		}
 	})
 	if refused != nil {
-		in.ctx.cancel(ErrClosed)
+		in.ctx.Cancel(ErrClosed)
 		return nil, c.refusal(req.ID, refused)
 	}
 	return in, nil
@@ -86,7 +86,7 @@ func (c *Conn) leave(in *call) (wanted bool) {
 		delete(s.calls, in.key)
 		wanted = !in.cancelled
 	})
-	in.ctx.cancel(ErrClosed)
+	in.ctx.Cancel(ErrClosed)
 	return wanted
 }
 
@@ -105,7 +105,7 @@ func (c *Conn) Cancel(id ID, cause error) bool {
 	if in == nil {
 		return false
 	}
-	c.out.exclude(func() { in.ctx.cancel(cause) })
+	c.out.exclude(func() { in.ctx.Cancel(cause) })
 	return true
 }
 
@@ -139,7 +139,7 @@ func (c *Conn) serve(in *call) {
 		return
 	}
 	p := c.bufs.get()
-	frame := Answer(&in.ctx, c.log, c.handler, in.req, c, (*p)[:0])
+	frame, _ := Answer(&in.ctx, c.log, c.handler, in.req, c, (*p)[:0])
 	if sent := c.out.answer(&in.ctx, c.life, func() []byte { return c.conclude(in, frame) }); sent != nil {
 		frame = sent
 	}
@@ -148,7 +148,7 @@ func (c *Conn) serve(in *call) {
 
 // serveOrdered is serve for the reader.
 func (c *Conn) serveOrdered(in *call) {
-	frame := Answer(&in.ctx, c.log, c.handler, in.req, orderedPeer{c}, nil)
+	frame, _ := Answer(&in.ctx, c.log, c.handler, in.req, orderedPeer{c}, nil)
 	c.answer(func() []byte { return c.conclude(in, frame) })
 }
 

@@ -36,6 +36,15 @@ func (l *Layer) CallTool(ctx context.Context, r *Request, name, args []byte) (*p
 	return l.finishTool(ctx, inv, res)
 }
 
+// Tool returns the tool whose name is the JSON string name, if the principal
+// may see it, or nil.
+func (l *Layer) Tool(r *Request, name []byte) *registry.ToolEntry {
+	if e := l.tool(name); e != nil && l.visible(r, &e.Subject) {
+		return e
+	}
+	return nil
+}
+
 func emptyObject() []byte { return []byte("{}") }
 
 func (l *Layer) tool(name []byte) *registry.ToolEntry {

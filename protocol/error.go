@@ -8,6 +8,7 @@ type Error struct {
 	Code    int
 	Message string
 	Data    []byte // raw JSON, or nil
+	Status  int    // of the HTTP answer, if it is not 200; 0 otherwise
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
@@ -16,6 +17,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 func (e *Error) ErrorObject() (code int, message string, data []byte) {
 	return e.Code, e.Message, e.Data
 }
+
+// HTTPStatus returns the status of the HTTP answer, or 0 for the usual one.
+func (e *Error) HTTPStatus() int { return e.Status }
 
 // Errorf returns an [Error] with a formatted message.
 func Errorf(code int, format string, args ...any) *Error {

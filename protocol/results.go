@@ -1,6 +1,11 @@
 package protocol
 
-import "cloudg.dev/cloudg/internal/jsonwire"
+import (
+	"encoding/base64"
+	"slices"
+
+	"cloudg.dev/cloudg/internal/jsonwire"
+)
 
 // CallToolResult is the outcome of a tool. A failure of the tool itself is a
 // result too, with IsError set and a text that a model can act on.
@@ -16,6 +21,7 @@ type CallToolResult struct {
 // AppendMembers appends the members of the result object, the first one without
 // a comma before it and without _meta, which the caller merges with its own.
 func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
+	dst = r.grow(dst)
 	dst = append(dst, `"content":`...)
 	dst = AppendContents(dst, r.Content, v)
 	if r.StructuredContent != nil && v.HasStructuredContent() {
@@ -27,6 +33,31 @@ func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
 	}
 	return dst
 }
+
+// grow makes room for a large result at once, instead of doubling a buffer on
+// the way. Escapes may still make it grow.
+func (r *CallToolResult) grow(dst []byte) []byte {
+	size := len(r.StructuredContent)
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case *Text:
+			size += len(c.Text)
+		case *Image:
+			size += base64.StdEncoding.EncodedLen(len(c.Data))
+		case *Audio:
+			size += base64.StdEncoding.EncodedLen(len(c.Data))
+		case *EmbeddedResource:
+			size += len(c.Resource.Text) + base64.StdEncoding.EncodedLen(len(c.Resource.Blob))
+		}
+	}
+	if size < largeResult {
+		return dst
+	}
+	return slices.Grow(dst, size+size/16)
+}
+
+// largeResult is the size from which room is made at once.
+const largeResult = 4 << 10
 
 // ReadResourceResult is what a resource holds, in one or more parts.
 type ReadResourceResult struct {

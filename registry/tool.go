@@ -150,6 +150,8 @@ type ToolEntry struct {
 	output *schema.Schema // nil without an output schema
 	wraps  bool           // the output is no object, so older versions get it wrapped
 	legacy []byte         // the output schema for versions that want an object
+
+	headers []schema.Header // properties of the input that travel as headers too
 }
 
 func newToolEntry(t Tool) (*ToolEntry, error) {
@@ -176,8 +178,16 @@ func newToolEntry(t Tool) (*ToolEntry, error) {
 	return e, nil
 }
 
+// Headers returns the properties of the input that travel as headers too.
+func (e *ToolEntry) Headers() []schema.Header { return e.headers }
+
 // compile prepares the schemas.
 func (e *ToolEntry) compile() error {
+	headers, err := schema.Headers(e.InputSchema)
+	if err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
+	e.headers = headers
 	if !e.bound {
 		s, err := schema.Compile(e.InputSchema, nil)
 		if err != nil {

@@ -92,7 +92,7 @@ func (x *exchange) subscribe(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if x.server.hub == nil {
-		return dst, methodNotFound(x.req.Method)
+		return dst, x.unknownMethod()
 	}
 	if !x.server.layer.Serves(&x.Request, uri) {
 		return dst, x.server.layer.NotFound(&x.Request, uri)
@@ -143,7 +143,7 @@ func (x *exchange) unsubscribe(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if x.server.hub == nil {
-		return dst, methodNotFound(x.req.Method)
+		return dst, x.unknownMethod()
 	}
 	s := x.session
 	s.mu.Lock()

@@ -79,27 +79,30 @@ func isToken(raw []byte) bool {
 // DESIGN.md section 5.
 func (x *exchange) classifyStateless(c *claim) (*method, error) {
 	if len(c.version) == 0 || c.version[0] != '"' {
-		return nil, invalidParams("_meta must have %q, a string, in every request of this protocol version", protocol.MetaProtocolVersion)
+		return nil, malformed("_meta must have %q, a string, in every request of this protocol version", protocol.MetaProtocolVersion)
 	}
 	if len(c.capabilities) == 0 || c.capabilities[0] != '{' {
-		return nil, invalidParams("_meta must have %q, an object, in every request of this protocol version", protocol.MetaClientCapabilities)
+		return nil, malformed("_meta must have %q, an object, in every request of this protocol version", protocol.MetaClientCapabilities)
+	}
+	if err := x.checkHeaders(c.version); err != nil {
+		return nil, err
 	}
 	v := protocol.ParseVersion(jsonwire.Unquote(c.version))
 	if !v.Stateless() {
 		return nil, unsupportedVersion(c.version)
 	}
 	m := x.server.methods[x.req.Method]
-	if m == nil || !m.has(v) {
-		return nil, methodNotFound(x.req.Method)
-	}
 	x.Version = v
+	if m == nil || !m.has(v) {
+		return nil, x.unknownMethod()
+	}
 	if c.logLevel != nil {
 		x.logLevel = protocol.LogNone
 		if c.logLevel[0] == '"' {
 			x.logLevel = protocol.ParseLogLevel(jsonwire.Unquote(c.logLevel))
 		}
 		if x.logLevel == protocol.LogNone {
-			return nil, invalidParams("_meta has an unknown log level: want one of %s", strings.Join(protocol.LogLevels(), ", "))
+			return nil, malformed("_meta has an unknown log level: want one of %s", strings.Join(protocol.LogLevels(), ", "))
 		}
 	}
 	return m, nil
@@ -111,6 +114,7 @@ func (x *exchange) classifyStateless(c *claim) (*method, error) {
 func unsupportedVersion(requested []byte) error {
 	e := protocol.Errorf(protocol.CodeUnsupportedVersion, "Unsupported protocol version: a request can claim %s; %s are negotiated by initialize",
 		strings.Join(protocol.StatelessVersions(), ", "), strings.Join(protocol.HandshakeVersions(), ", "))
+	e.Status = 400
 	e.Data = append(e.Data, `{"supported":`...)
 	e.Data = protocol.AppendStrings(e.Data, protocol.StatelessVersions())
 	e.Data = append(e.Data, `,"requested":`...)
@@ -134,10 +138,11 @@ func (x *exchange) classifyHandshake() (*method, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalidRequest,
 			"the session has not begun: send initialize first (%s), or the metadata of %s with every request",
 			strings.Join(protocol.HandshakeVersions(), ", "), strings.Join(protocol.StatelessVersions(), ", "))
-	case m == nil || !m.has(negotiated):
-		return nil, methodNotFound(x.req.Method)
 	}
 	x.Version = negotiated
+	if m == nil || !m.has(negotiated) {
+		return nil, x.unknownMethod()
+	}
 	x.logLevel = level
 	return m, nil
 }
@@ -145,11 +150,25 @@ func (x *exchange) classifyHandshake() (*method, error) {
 // maxEcho bounds what is repeated of a method name in an error.
 const maxEcho = 100
 
-func methodNotFound(name string) error {
+// unknownMethod refuses a method that the version does not have. In the
+// stateless era HTTP says so as well.
+func (x *exchange) unknownMethod() error {
+	name := x.req.Method
 	if len(name) > maxEcho {
 		name = strings.ToValidUTF8(name[:maxEcho], "") + "…"
 	}
-	return protocol.Errorf(protocol.CodeMethodNotFound, "Method not found: %s", name)
+	e := protocol.Errorf(protocol.CodeMethodNotFound, "Method not found: %s", name)
+	if x.Version.Stateless() {
+		e.Status = 404
+	}
+	return e
+}
+
+// malformed refuses a request whose metadata the stateless era does not allow.
+func malformed(format string, args ...any) error {
+	e := protocol.Errorf(protocol.CodeInvalidParams, format, args...)
+	e.Status = 400
+	return e
 }
 
 func invalidParams(format string, args ...any) error {

@@ -21,7 +21,8 @@ type exchange struct {
 	ctx     context.Context // of the request
 	req     *jsonrpc.Request
 	peer    jsonrpc.Peer
-	drained <-chan struct{} // closed when long requests should end
+	drained <-chan struct{}   // closed when long requests should end
+	headers *protocol.Headers // of the HTTP request; nil without one
 
 	token    []byte // raw progress token, or nil
 	logLevel protocol.LogLevel

@@ -33,7 +33,13 @@ func (x *exchange) callTool(dst []byte) ([]byte, error) {
 	if len(name) == 0 || name[0] != '"' {
 		return dst, invalidParams("tools/call: params.name must be a string")
 	}
-	res, err := x.server.layer.CallTool(x.ctx, &x.Request, name, x.req.Params.Get("arguments"))
+	args := x.req.Params.Get("arguments")
+	if x.headers != nil {
+		if err := x.checkParamHeaders(x.server.layer.Tool(&x.Request, name), args); err != nil {
+			return dst, err
+		}
+	}
+	res, err := x.server.layer.CallTool(x.ctx, &x.Request, name, args)
 	if err != nil {
 		return dst, err
 	}

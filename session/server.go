@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -46,6 +47,9 @@ type Server struct {
 	maxListens   int
 	log          *slog.Logger
 
+	drained chan struct{} // closed by Drain
+	drain   func()        // closes it, once
+
 	methods map[string]*method
 	names   map[string]string
 	meta    []byte // `"_meta":{"io.modelcontextprotocol/serverInfo":…` without the closing brace
@@ -69,6 +73,8 @@ func NewServer(o *Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.drained = make(chan struct{})
+	s.drain = sync.OnceFunc(func() { close(s.drained) })
 	s.methods = make(map[string]*method)
 	s.names = make(map[string]string)
 	for _, m := range methodTable() {

@@ -45,6 +45,7 @@ type Lines struct {
 	start    int
 	end      int
 	searched int  // no line end in buf[start:searched], but maybe at searched
+	long     int  // bytes of the last line that did not fit into a chunk
 	skipping bool // within a line that is too long
 	begun    bool // the first bytes have been looked at
 	err      error
@@ -91,6 +92,9 @@ func (l *Lines) next() ([]byte, bool) {
 			return nil, false
 		}
 		line, skipped := message(l.buf[l.start:i]), l.skipping
+		if i-l.start > chunkSize {
+			l.long = i - l.start
+		}
 		l.drop(i)
 		if !skipped && len(line) > 0 {
 			return line, true
@@ -100,8 +104,8 @@ func (l *Lines) next() ([]byte, bool) {
 
 // tooLong reports whether it is known that the line at start is too long.
 func (l *Lines) tooLong() bool {
-	if l.skipping {
-		return false // that has been said
+	if l.skipping || !l.begun {
+		return false // that has been said, or a byte-order mark may be under way
 	}
 	end := l.end
 	if i := l.lineEnd(); i >= 0 {
@@ -219,11 +223,18 @@ func (l *Lines) begin() {
 	}
 }
 
-// grow starts a chunk that has room for twice what is kept, but hardly more than
-// a line may be long.
+// grow starts a chunk that has room for twice what is kept, or for as much as the
+// last long line took, but hardly more than a line may be long.
 func (l *Lines) grow() {
 	kept := l.buf[l.start:l.end]
-	size := max(chunkSize, min(2*len(kept), l.max+len("\r\n")+minRead))
+	size := 2 * len(kept)
+	if len(kept) > chunkSize/2 {
+		size = max(size, l.long+minRead)
+	}
+	if most := l.max + len("\r\n") + minRead; size > most-most/4 {
+		size = most // rather than once more in a moment
+	}
+	size = max(chunkSize, size)
 	buf := make([]byte, size)
 	l.searched -= l.start
 	l.start, l.end = 0, copy(buf, kept)

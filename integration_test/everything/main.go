@@ -4,6 +4,7 @@
 //
 //	everything -stdio                 serve on standard input and output
 //	everything -stdio -tools 1000     with so many more tools
+//	everything -http 127.0.0.1:8080   serve over HTTP, at /mcp
 //
 // With the build tag benchdebug, -debug ADDR serves profiles and counters.
 package main
@@ -38,6 +39,9 @@ func main() {
 // config is what the flags say.
 type config struct {
 	stdio     bool
+	http      string
+	mode      string
+	stateless bool
 	tools     int
 	pageSize  int
 	maxLine   int
@@ -52,6 +56,9 @@ func parseFlags(args []string) (*config, error) {
 	c := new(config)
 	f := flag.NewFlagSet("everything", flag.ContinueOnError)
 	f.BoolVar(&c.stdio, "stdio", false, "serve on standard input and output")
+	f.StringVar(&c.http, "http", "", "serve over HTTP on this address")
+	f.StringVar(&c.mode, "mode", "auto", "form of answers over HTTP: auto, json or sse")
+	f.BoolVar(&c.stateless, "stateless", false, "accepted for the benchmark: both eras are always served")
 	f.IntVar(&c.tools, "tools", 0, "number of tools besides the fixtures")
 	f.IntVar(&c.pageSize, "page-size", 0, "entries of a page of a list; 0 is the default")
 	f.IntVar(&c.maxLine, "max-line", 0, "bytes of a line; 0 is the default")
@@ -63,8 +70,8 @@ func parseFlags(args []string) (*config, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	if !c.stdio {
-		return nil, fmt.Errorf("-stdio is needed")
+	if c.stdio == (c.http != "") {
+		return nil, fmt.Errorf("either -stdio or -http ADDR is needed")
 	}
 	return c, nil
 }
@@ -85,6 +92,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) int {
 		fmt.Fprintln(os.Stderr, "everything: -debug:", err)
 		return 1
 	}
+	signal.Ignore(syscall.SIGPIPE) // a client may close our standard error before it waits for us
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := serve(ctx, c, log, stdin, stdout); err != nil && ctx.Err() == nil {
@@ -109,6 +117,9 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 		Hub:          hub,
 		Logger:       log,
 	})
+	if c.http != "" {
+		return serveHTTP(ctx, c, server, log)
+	}
 	stream := transport.NewLines(stdin, stdout, &transport.LinesOptions{MaxLine: c.maxLine})
 	return server.Serve(ctx, stream, policy.Local(), &jsonrpc.Options{Logger: log})
 }

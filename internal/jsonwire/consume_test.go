@@ -274,7 +274,7 @@ func TestConsumeMemberName(t *testing.T) {
 		{`"a":1`, result{4, 3, false, nil}},
 		{"\"a\" \t:\r\n1", result{8, 3, false, nil}},
 		{`"\u0061":1`, result{9, 8, true, nil}},
-		{`"\u006":1`, result{7, 7, true, jsonwire.ErrEscape}},
+		{`"\u006":1`, result{6, 6, true, jsonwire.ErrEscape}},
 	}
 	for _, tt := range tests {
 		n, name, escaped, err := jsonwire.ConsumeMemberName([]byte(tt.in))

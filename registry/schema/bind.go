@@ -92,7 +92,7 @@ func (b *binding) leaf(p *plan, pos, end int) (int, bool) {
 	if n.text != nil && !b.text(n, pos, end) || n.number != nil && !b.number(n, pos, end) {
 		return pos, false
 	}
-	return end, n.values == nil || n.values.has(b.doc[pos:end])
+	return end, n.values == nil || b.allowed(n.values, pos, end)
 }
 
 func (b *binding) pointer(p *plan, pos int, v reflect.Value) (int, bool) {

@@ -147,20 +147,16 @@ func (c *Codec[T]) check(raw []byte) error {
 	if ok {
 		return nil
 	}
-	return c.schema.explain(c.schema.root, raw, true)
+	return c.schema.explain(raw, true, e.exhausted)
 }
 
 // explain says why a value was refused: what the schema has against it, or else
 // why the Go type cannot take it.
 func (c *Codec[T]) explain(b *binding) error {
-	err := c.schema.explain(c.schema.root, b.doc, true)
-	if len(err.Violations) > 0 {
+	if err := c.schema.explain(b.doc, true, b.exhausted); len(err.Violations) > 0 {
 		return err
 	}
 	r := report{doc: b.doc, noun: c.schema.noun, max: 1}
-	if b.exhausted {
-		return r.result(true)
-	}
 	r.refused(b.pos, b.reason)
 	return r.result(false)
 }

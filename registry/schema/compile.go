@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -11,13 +12,14 @@ import (
 // A compiler turns schema objects into nodes.
 type compiler struct {
 	*loader
+	seed    maphash.Seed
 	nodes   map[*byte]*node // by the first byte of the schema, so that recursion ends
 	order   []*node         // in the order in which they were met
 	dynamic map[string]bool // the names that a $dynamicRef looks for
 }
 
-func newCompiler(doc []byte, opts Options) (*compiler, *resource, error) {
-	c := &compiler{loader: newLoader(opts), nodes: map[*byte]*node{}, dynamic: map[string]bool{}}
+func newCompiler(doc []byte, opts Options, seed maphash.Seed) (*compiler, *resource, error) {
+	c := &compiler{loader: newLoader(opts), seed: seed, nodes: map[*byte]*node{}, dynamic: map[string]bool{}}
 	root, err := c.load(doc, opts.BaseURI, true)
 	return c, root, err
 }
@@ -31,7 +33,7 @@ func (c *compiler) compile(root *resource) (*node, error) {
 	if err := c.compileDynamic(); err != nil {
 		return nil, err
 	}
-	if err := c.refuseLoops(root); err != nil {
+	if err := c.refuseLoops(); err != nil {
 		return nil, err
 	}
 	for _, n := range c.order {
@@ -125,23 +127,22 @@ var errLoop = errors.New("the schema leads back to itself without looking into t
 
 // refuseLoops finds schemas whose evaluation would not end, and takes the note
 // of the resource from the nodes if no reference is dynamic.
-func (c *compiler) refuseLoops(root *resource) error {
-	done := map[*node]bool{} // false while the node is being visited
+func (c *compiler) refuseLoops() error {
 	var visit func(n *node) error
 	visit = func(n *node) error {
-		if finished, seen := done[n]; seen {
-			if finished {
-				return nil
-			}
+		switch n.visit {
+		case visiting:
 			return c.fault(n.scope, n.raw, "$ref", errLoop)
+		case visited:
+			return nil
 		}
-		done[n] = false
+		n.visit = visiting
 		for _, next := range n.inPlace() {
 			if err := visit(next); err != nil {
 				return err
 			}
 		}
-		done[n] = true
+		n.visit = visited
 		return nil
 	}
 	for _, n := range c.order {
@@ -210,22 +211,48 @@ func (b *builder) build() error {
 	if ref := jsonwire.Lookup(b.raw, "$ref"); d.draft7 && ref != nil {
 		return b.reference("$ref", ref) // whatever stands beside it is ignored
 	}
-	seen := map[string]bool{}
+	var seen names
 	for o := jsonwire.Members(b.raw); ; {
 		name, value, ok := o.Next()
 		if !ok {
 			break
 		}
 		keyword := jsonwire.Unquote(name)
-		if seen[keyword] {
+		if !seen.add(keyword) {
 			return b.fail(keyword, errRepeated)
 		}
-		seen[keyword] = true
 		if err := b.keyword(keyword, value); err != nil {
 			return err
 		}
 	}
 	return b.finish()
+}
+
+// names is a set of names, of which there are few as a rule.
+type names struct {
+	few  []string
+	many map[string]bool
+}
+
+// add adds a name and reports whether it is new.
+func (n *names) add(name string) bool {
+	if n.many != nil {
+		if n.many[name] {
+			return false
+		}
+		n.many[name] = true
+		return true
+	}
+	if slices.Contains(n.few, name) {
+		return false
+	}
+	if n.few = append(n.few, name); len(n.few) > 2*fewMembers {
+		n.many = map[string]bool{}
+		for _, name := range n.few {
+			n.many[name] = true
+		}
+	}
+	return true
 }
 
 // keyword compiles one keyword. Those without a meaning in the dialect are
@@ -511,22 +538,20 @@ func (b *builder) checkSub(raw []byte) error {
 }
 
 func (b *builder) finishContains() error {
-	for keyword, value := range map[string][]byte{"minContains": b.minContains, "maxContains": b.maxContains} {
-		if value == nil {
-			continue
-		}
-		n, err := b.length(keyword, value)
-		if err != nil {
+	least, most := 1, -1
+	var err error
+	if b.minContains != nil {
+		if least, err = b.length("minContains", b.minContains); err != nil {
 			return err
 		}
-		if b.node.array == nil || b.node.array.contains == nil {
-			continue
+	}
+	if b.maxContains != nil {
+		if most, err = b.length("maxContains", b.maxContains); err != nil {
+			return err
 		}
-		if keyword == "minContains" {
-			b.array().minContains = n
-		} else {
-			b.array().maxContains = n
-		}
+	}
+	if b.node.array != nil {
+		b.node.array.minContains, b.node.array.maxContains = least, most
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"hash/maphash"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 )
@@ -9,19 +10,33 @@ import (
 // A valueSet is what enum or const allow.
 type valueSet struct {
 	keyword string
+	seed    maphash.Seed
 	values  [][]byte
-	few     []string            // the strings among them, if there are few
-	many    map[string]struct{} // the strings, if there are many
-	others  [][]byte            // what is not a string
+	few     []string            // the strings among them
+	many    map[string]struct{} // the same, if there are more than a few
+	numbers []*bound
+	words   []byte // the first bytes of null, true and false
+	others  []constant
 }
 
-func newValueSet(values [][]byte, keyword string) *valueSet {
-	s := &valueSet{keyword: keyword, values: values}
+// A constant is an array or object to compare with.
+type constant struct {
+	raw  []byte
+	hash uint64
+}
+
+func newValueSet(values [][]byte, keyword string, seed maphash.Seed) *valueSet {
+	s := &valueSet{keyword: keyword, seed: seed, values: values}
 	for _, v := range values {
-		if v[0] == '"' {
+		switch typeOf(v[0]) {
+		case typeString:
 			s.few = append(s.few, jsonwire.Unquote(v))
-		} else {
-			s.others = append(s.others, v)
+		case typeNumber:
+			s.numbers = append(s.numbers, newBound(v))
+		case typeArray, typeObject:
+			s.others = append(s.others, constant{v, hash(seed, v)})
+		default:
+			s.words = append(s.words, v[0])
 		}
 	}
 	if len(s.few) > fewMembers {
@@ -35,15 +50,40 @@ func newValueSet(values [][]byte, keyword string) *valueSet {
 
 // has reports whether a valid JSON value is in the set.
 func (s *valueSet) has(v []byte) bool {
-	if v[0] == '"' {
+	switch typeOf(v[0]) {
+	case typeString:
 		return s.hasString(v)
+	case typeNumber:
+		for _, b := range s.numbers {
+			if b.compare(v) == 0 {
+				return true
+			}
+		}
+		return false
+	case typeArray, typeObject:
+		return s.hasContainer(v)
 	}
-	for _, o := range s.others {
-		if equal(o, v) {
+	return bytes.IndexByte(s.words, v[0]) >= 0
+}
+
+// hasContainer compares hashes first, so that only a value that is most likely
+// equal is looked at member by member.
+func (s *valueSet) hasContainer(v []byte) bool {
+	if s.others == nil {
+		return false
+	}
+	h := hash(s.seed, v)
+	for _, c := range s.others {
+		if c.hash == h && equal(c.raw, v) {
 			return true
 		}
 	}
 	return false
+}
+
+// cost is what has takes from the budget for a value of n bytes.
+func (s *valueSet) cost(n int) int {
+	return (len(s.numbers)+len(s.others))>>1 + n>>5
 }
 
 func (s *valueSet) hasString(quoted []byte) bool {

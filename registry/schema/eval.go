@@ -31,7 +31,7 @@ type evaluation struct {
 // a pool when it is needed first.
 type scratch struct {
 	text  []byte      // the last string that had to be unescaped
-	words []uint64    // a stack of sets
+	words []uint64    // a stack of sets, and a table of hashes
 	scope []*resource // the resources that evaluation is in, outermost first
 	items []item      // a stack of elements
 }
@@ -149,7 +149,7 @@ func (e *evaluation) plain(n *node, pos int, m marks) (end int, ok bool) {
 	if !ok && e.over() {
 		return end, false
 	}
-	if n.values != nil && !n.values.has(e.doc[pos:end]) {
+	if n.values != nil && !e.allowed(n.values, pos, end) {
 		if e.fault(n, pos, n.values.keyword) {
 			return end, false
 		}
@@ -159,6 +159,11 @@ func (e *evaluation) plain(n *node, pos int, m marks) (end int, ok bool) {
 		ok = false
 	}
 	return end, ok
+}
+
+// allowed checks const and enum.
+func (e *evaluation) allowed(s *valueSet, pos, end int) bool {
+	return e.spend(s.cost(end-pos)) && s.has(e.doc[pos:end])
 }
 
 // skip returns the offset behind the value at pos and accounts for its length.

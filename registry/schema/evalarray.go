@@ -1,6 +1,6 @@
 package schema
 
-import "slices"
+import "math/bits"
 
 // array applies the keywords for arrays, in one pass over the elements.
 func (e *evaluation) array(n *node, pos int, m marks) (end int, ok bool) {
@@ -93,37 +93,32 @@ type item struct {
 // fewItems is how many elements are compared pair by pair.
 const fewItems = 8
 
-// distinct reports whether no two elements are equal. Many of them are sorted
-// by a hash, so that only those with the same one need a comparison.
+// distinct reports whether no two elements are equal. Many of them go through a
+// table of hashes, so that only those with the same one need a comparison.
 func (e *evaluation) distinct(items []item) bool {
 	if len(items) <= fewItems {
 		return e.distinctPairs(items)
 	}
+	size := 1 << bits.Len(uint(2*len(items)))
+	table := e.push(size)
+	defer e.pop(table)
 	for i := range items {
-		it := &items[i]
-		if !e.spend(2 + (it.end-it.start)>>4) {
+		a := e.doc[items[i].start:items[i].end]
+		if !e.spend(2 + len(a)>>4) {
 			return false
 		}
-		it.hash = e.schema.hash(e.doc[it.start:it.end])
-	}
-	slices.SortFunc(items, func(a, b item) int {
-		switch {
-		case a.hash < b.hash:
-			return -1
-		case a.hash > b.hash:
-			return 1
+		items[i].hash = hash(e.schema.seed, a)
+		slot := table.off + int(items[i].hash&uint64(size-1))
+		for e.words[slot] != 0 { // an index, counted from one
+			other := items[e.words[slot]-1]
+			if other.hash == items[i].hash && !e.differ(a, e.doc[other.start:other.end]) || !e.spend(1) {
+				return false
+			}
+			if slot++; slot == table.off+size {
+				slot = table.off
+			}
 		}
-		return 0
-	})
-	for i := 0; i < len(items); {
-		j := i + 1
-		for j < len(items) && items[j].hash == items[i].hash {
-			j++
-		}
-		if !e.distinctPairs(items[i:j]) {
-			return false
-		}
-		i = j
+		e.words[slot] = uint64(i) + 1
 	}
 	return true
 }
@@ -132,14 +127,15 @@ func (e *evaluation) distinctPairs(items []item) bool {
 	for i := range items {
 		a := e.doc[items[i].start:items[i].end]
 		for _, other := range items[:i] {
-			b := e.doc[other.start:other.end]
-			if !e.spend(1 + min(len(a), len(b))>>5) {
-				return false
-			}
-			if equal(a, b) {
+			if !e.differ(a, e.doc[other.start:other.end]) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// differ reports whether two values are not equal.
+func (e *evaluation) differ(a, b []byte) bool {
+	return e.spend(1+min(len(a), len(b))>>4) && !equal(a, b)
 }

@@ -12,7 +12,9 @@ func (e *evaluation) object(n *node, pos int, m marks) (end int, ok bool) {
 	var stack [seenMembers]uint64
 	seen := bitset(stack[:])
 	if len(o.members) > 64*seenMembers {
-		seen = newBitset(len(o.members))
+		set := e.push((len(o.members) + 63) / 64)
+		defer e.pop(set)
+		seen = bitset(e.words[set.off:])
 	}
 	ok = true
 	count, next := 0, 0
@@ -31,6 +33,7 @@ func (e *evaluation) object(n *node, pos int, m marks) (end int, ok bool) {
 			}
 			seen.add(index)
 		}
+		e.budget--
 		var good bool
 		i, good = e.memberValue(n, index, name, nameEnd, i, seen, m, count)
 		if !good {
@@ -46,7 +49,7 @@ func (e *evaluation) object(n *node, pos int, m marks) (end int, ok bool) {
 	}
 	if !seen.contains(o.required) {
 		e.furthest = max(e.furthest, i) // what is missing shows at the end only
-		if ok = false; e.missing(n, pos, o.required, seen, "required") {
+		if ok = false; e.missingAll(n, pos, seen) {
 			return i, false
 		}
 	}
@@ -163,29 +166,40 @@ func (e *evaluation) patternValue(o *objectRules, name, nameEnd, pos, end int) (
 	return end, ok
 }
 
-// missing notes the members that are not there. It reports whether evaluation
-// has to end.
-func (e *evaluation) missing(n *node, pos int, want, seen bitset, keyword string) bool {
+// missing notes a member that is not there. It reports whether evaluation has
+// to end.
+func (e *evaluation) missing(n *node, pos, index int, keyword string) bool {
 	if e.over() {
 		return true
 	}
+	e.report.addMissing(n, pos, &n.object.members[index], keyword)
+	return e.over()
+}
+
+// missingAll notes the required members that are not there. It reports whether
+// evaluation has to end.
+func (e *evaluation) missingAll(n *node, pos int, seen bitset) bool {
 	for i := range n.object.members {
-		if i>>6 < len(want) && want.has(i) && !seen.has(i) {
-			e.report.addMissing(n, pos, &n.object.members[i], keyword)
+		if n.object.required.has(i) && !seen.has(i) && e.missing(n, pos, i, "required") {
+			return true
 		}
 	}
 	return false
 }
 
+// dependencies applies what the presence of a member demands.
 func (e *evaluation) dependencies(n *node, pos int, seen bitset, m marks) bool {
 	ok := true
 	for i := range n.object.dependencies {
 		d := &n.object.dependencies[i]
-		if !seen.has(d.member) {
+		if e.budget--; !seen.has(d.member) {
 			continue
 		}
-		if !seen.contains(d.required) {
-			if ok = false; e.missing(n, pos, d.required, seen, "dependentRequired") {
+		for _, index := range d.required {
+			if seen.has(index) {
+				continue
+			}
+			if ok = false; e.missing(n, pos, index, "dependentRequired") {
 				return false
 			}
 		}

@@ -15,8 +15,7 @@ type format struct {
 }
 
 // formatNamed returns what is known about a format, or nil. An unknown format
-// is an annotation and accepts everything, and so is idn-hostname, whose tables
-// the standard library does not have.
+// is an annotation and accepts everything.
 func formatNamed(name string) *format {
 	switch name {
 	case "date-time":
@@ -33,6 +32,8 @@ func formatNamed(name string) *format {
 		return &format{func(s []byte) bool { return validEmail(s, true) }, "an email address"}
 	case "hostname":
 		return &format{validHostname, "a host name"}
+	case "idn-hostname":
+		return &format{validIDN, "a host name"}
 	case "ipv4":
 		return &format{validIPv4, "an IPv4 address"}
 	case "ipv6":
@@ -206,7 +207,7 @@ func validEmail(s []byte, unicode bool) bool {
 		}
 		return validLocal(local) && validIPv4(literal)
 	}
-	return validLocal(local) && (validHostname(domain) || unicode && validLabels(domain, true))
+	return validLocal(local) && (validHostname(domain) || unicode && validIDN(domain))
 }
 
 // validLocal accepts what stands before the @: words with points between them,
@@ -245,36 +246,39 @@ func isAlphanumeric(c byte) bool {
 	return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// validHostname accepts a host name of RFC 1123.
-func validHostname(s []byte) bool { return validLabels(s, false) }
-
-func validLabels(s []byte, unicode bool) bool {
-	if len(s) == 0 || len(s) > 253 {
+// validHostname accepts a host name of RFC 1123. A label that is encoded has to
+// stand for what IDNA allows.
+func validHostname(s []byte) bool {
+	if len(s) > maxHost {
 		return false
 	}
 	for label := range bytes.SplitSeq(s, []byte(".")) {
-		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for _, c := range label {
-			if c != '-' && !isAlphanumeric(c) && (!unicode || c < utf8.RuneSelf) {
+		if encoded, ok := cutPrefixFold(label, "xn--"); ok {
+			if _, ok := decodeLabel(encoded); !ok || len(label) > maxLabel {
 				return false
 			}
+			continue
 		}
-		if !validHyphens(label) {
+		if !validHostLabel(label) {
 			return false
 		}
 	}
 	return true
 }
 
-// validHyphens refuses labels that are reserved: two hyphens in the third and
-// fourth place mark one with a special encoding, of which Punycode is known.
-func validHyphens(label []byte) bool {
-	if len(label) < 4 || label[2] != '-' || label[3] != '-' {
-		return true
+// validHostLabel accepts letters, digits and hyphens, which do not stand at the
+// ends, nor both in the third and fourth place, which is reserved.
+func validHostLabel(label []byte) bool {
+	n := len(label)
+	if n == 0 || n > maxLabel || label[0] == '-' || label[n-1] == '-' || n >= 4 && label[2] == '-' && label[3] == '-' {
+		return false
 	}
-	return bytes.EqualFold(label[:2], []byte("xn")) && validPunycode(label[4:])
+	for _, c := range label {
+		if c != '-' && !isAlphanumeric(c) {
+			return false
+		}
+	}
+	return true
 }
 
 func validIPv4(s []byte) bool {

@@ -7,12 +7,12 @@ import (
 )
 
 // hash gives equal values the same number.
-func (s *Schema) hash(v []byte) uint64 {
+func hash(seed maphash.Seed, v []byte) uint64 {
 	switch typeOf(v[0]) {
 	case typeString:
-		return s.hashString(v)
+		return hashString(seed, v)
 	case typeNumber:
-		return s.hashNumber(v)
+		return hashNumber(v)
 	case typeArray:
 		h := uint64(1)
 		for a := jsonwire.Elements(v); ; {
@@ -20,7 +20,7 @@ func (s *Schema) hash(v []byte) uint64 {
 			if !ok {
 				return h
 			}
-			h = h*0x9e3779b97f4a7c15 + s.hash(elem)
+			h = h*0x9e3779b97f4a7c15 + hash(seed, elem)
 		}
 	case typeObject:
 		// Members count in any order, so their hashes are summed up.
@@ -30,22 +30,22 @@ func (s *Schema) hash(v []byte) uint64 {
 			if !ok {
 				return h
 			}
-			h += (s.hashString(name) ^ 0x5bd1e995) * (s.hash(value) | 1)
+			h += (hashString(seed, name) ^ 0x5bd1e995) * (hash(seed, value) | 1)
 		}
 	}
 	return uint64(v[0])
 }
 
-func (s *Schema) hashString(quoted []byte) uint64 {
+func hashString(seed maphash.Seed, quoted []byte) uint64 {
 	for _, c := range quoted {
 		if c == '\\' {
-			return maphash.Bytes(s.seed, jsonwire.AppendUnquote(nil, quoted))
+			return maphash.Bytes(seed, jsonwire.AppendUnquote(nil, quoted))
 		}
 	}
-	return maphash.Bytes(s.seed, quoted[1:len(quoted)-1])
+	return maphash.Bytes(seed, quoted[1:len(quoted)-1])
 }
 
-func (s *Schema) hashNumber(raw []byte) uint64 {
+func hashNumber(raw []byte) uint64 {
 	d := parseDecimal(raw)
 	h := uint64(d.mag)
 	if d.neg {

@@ -39,7 +39,8 @@ type loader struct {
 	resources map[string]*resource // by URI
 	roots     map[*byte]*resource  // by the first byte of the root
 	loaded    map[string]bool      // the keys of opts.Documents that have been read
-	size      int                  // subschemas and the like so far
+	indexed   int                  // subschemas that have been looked at
+	size      int                  // subschemas, names and values that have been compiled
 }
 
 func newLoader(opts Options) *loader {
@@ -107,8 +108,8 @@ func (l *loader) index(raw []byte, r *resource, root bool) error {
 	if raw[0] != '{' {
 		return nil
 	}
-	if err := l.count(1); err != nil {
-		return l.fault(r, raw, "", err)
+	if l.indexed++; l.indexed > l.opts.MaxSchemas {
+		return l.fault(r, raw, "", errTooLarge)
 	}
 	r, err := l.identify(raw, r, root)
 	if err != nil {
@@ -117,15 +118,52 @@ func (l *loader) index(raw []byte, r *resource, root bool) error {
 	return eachSubschema(raw, func(s *subschema) error { return l.index(s.raw, r, false) })
 }
 
+// identifiers are the keywords by which a schema object can be found, and what
+// decides about their meaning. Those that are not strings are left to the
+// compiler, which refuses them.
+type identifiers struct {
+	id, schema, anchor, dynamicAnchor string
+	ref                               bool
+}
+
+func readIdentifiers(raw []byte) identifiers {
+	var ids identifiers
+	for o := jsonwire.Members(raw); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			return ids
+		}
+		if len(name) < 2 || name[1] != '$' {
+			continue
+		}
+		text := ""
+		if value[0] == '"' {
+			text = jsonwire.Unquote(value)
+		}
+		switch string(name) {
+		case `"$id"`:
+			ids.id = text
+		case `"$schema"`:
+			ids.schema = text
+		case `"$anchor"`:
+			ids.anchor = text
+		case `"$dynamicAnchor"`:
+			ids.dynamicAnchor = text
+		case `"$ref"`:
+			ids.ref = true
+		}
+	}
+}
+
 // identify reads the identifiers of one schema object. It returns the resource
 // that the object belongs to, which is a new one if the object has an $id.
 func (l *loader) identify(raw []byte, r *resource, root bool) (*resource, error) {
-	id := lookupString(raw, "$id")
+	ids := readIdentifiers(raw)
 	// In draft-07 nothing counts beside a $ref, and a mere fragment is an anchor.
-	if r.dialect.draft7 && jsonwire.Lookup(raw, "$ref") != nil {
-		id = ""
+	if r.dialect.draft7 && ids.ref {
+		ids.id = ""
 	}
-	base, fragment, _ := strings.Cut(id, "#")
+	base, fragment, _ := strings.Cut(ids.id, "#")
 	if base != "" {
 		uri, err := resolve(r.uri, base)
 		if err != nil {
@@ -139,8 +177,8 @@ func (l *loader) identify(raw []byte, r *resource, root bool) (*resource, error)
 			root = true
 		}
 	}
-	if s := lookupString(raw, "$schema"); s != "" && root {
-		r.dialect, r.err = l.dialect(s)
+	if ids.schema != "" && root {
+		r.dialect, r.err = l.dialect(ids.schema)
 	}
 	if r.dialect.draft7 {
 		if fragment != "" {
@@ -148,24 +186,21 @@ func (l *loader) identify(raw []byte, r *resource, root bool) (*resource, error)
 		}
 		return r, nil
 	}
-	return r, l.anchor(raw, r)
+	if ids.dynamicAnchor != "" {
+		r.dynamic[ids.dynamicAnchor] = raw
+	}
+	return r, errors.Join(l.anchor(raw, r, "$anchor", ids.anchor), l.anchor(raw, r, "$dynamicAnchor", ids.dynamicAnchor))
 }
 
-// anchor notes the anchors of a schema object.
-func (l *loader) anchor(raw []byte, r *resource) error {
-	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		name := lookupString(raw, keyword)
-		if name == "" {
-			continue
-		}
-		if old, ok := r.anchors[name]; ok && &old[0] != &raw[0] {
-			return l.fault(r, raw, keyword, fmt.Errorf("the anchor %q is there twice", clip(name)))
-		}
-		r.anchors[name] = raw
-		if keyword == "$dynamicAnchor" {
-			r.dynamic[name] = raw
-		}
+// anchor notes an anchor of a schema object.
+func (l *loader) anchor(raw []byte, r *resource, keyword, name string) error {
+	if name == "" {
+		return nil
 	}
+	if old, ok := r.anchors[name]; ok && &old[0] != &raw[0] {
+		return l.fault(r, raw, keyword, fmt.Errorf("the anchor %q is there twice", clip(name)))
+	}
+	r.anchors[name] = raw
 	return nil
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 )
@@ -111,8 +112,8 @@ func (b *builder) dependencies(keyword string, value []byte) error {
 	}
 }
 
-// names reads an array of names as a set of members.
-func (b *builder) names(keyword string, value []byte) (bitset, error) {
+// names reads an array of names, as the indices of the members.
+func (b *builder) names(keyword string, value []byte) ([]int, error) {
 	if value[0] != '[' {
 		return nil, b.expected(keyword, value, "an array of names")
 	}
@@ -129,30 +130,34 @@ func (b *builder) names(keyword string, value []byte) (bitset, error) {
 		if err != nil {
 			return nil, b.fail(keyword, err)
 		}
+		if err := b.count(1); err != nil {
+			return nil, b.fail(keyword, err)
+		}
 		indices = append(indices, i)
 	}
-	if indices == nil {
-		return nil, nil
-	}
-	set := newBitset(len(b.node.object.members))
-	for _, i := range indices {
-		if set.has(i) {
-			return nil, b.fail(keyword, fmt.Errorf("%q is listed twice", clip(b.node.object.members[i].name)))
+	sorted := slices.Sorted(slices.Values(indices))
+	for i := range sorted {
+		if i > 0 && sorted[i] == sorted[i-1] {
+			return nil, b.fail(keyword, fmt.Errorf("%q is listed twice", clip(b.node.object.members[sorted[i]].name)))
 		}
-		set.add(i)
 	}
-	return set, nil
+	return indices, nil
 }
 
 func (b *builder) finishRequired() (err error) {
 	if b.required == nil {
 		return nil
 	}
-	set, err := b.names("required", b.required)
-	if set != nil {
-		b.object().required = set
+	indices, err := b.names("required", b.required)
+	if err != nil || indices == nil {
+		return err
 	}
-	return err
+	set := newBitset(len(b.node.object.members))
+	for _, i := range indices {
+		set.add(i)
+	}
+	b.object().required = set
+	return nil
 }
 
 // finishMembers drops object rules that say nothing.
@@ -172,7 +177,7 @@ func (b *builder) validationKeyword(keyword string, value []byte) (known bool, e
 	case "enum":
 		err = b.enum(value)
 	case "const":
-		b.node.values, err = b.both(b.node.values, newValueSet([][]byte{value}, "const"))
+		b.node.values = b.both(b.node.values, b.valueSet([][]byte{value}, "const"))
 	case "required":
 		b.required = value
 	case "dependentRequired":
@@ -341,21 +346,24 @@ func (b *builder) enum(value []byte) error {
 		if !ok {
 			break
 		}
+		if err := b.count(1); err != nil {
+			return b.fail("enum", err)
+		}
 		list = append(list, raw)
 	}
-	if err := b.count(len(list)); err != nil {
-		return b.fail("enum", err)
-	}
-	var err error
-	b.node.values, err = b.both(b.node.values, newValueSet(list, "enum"))
-	return err
+	b.node.values = b.both(b.node.values, b.valueSet(list, "enum"))
+	return nil
+}
+
+func (b *builder) valueSet(list [][]byte, keyword string) *valueSet {
+	return newValueSet(list, keyword, b.seed)
 }
 
 // both joins const and enum of one schema, by keeping the values that are in
 // both.
-func (b *builder) both(x, y *valueSet) (*valueSet, error) {
+func (b *builder) both(x, y *valueSet) *valueSet {
 	if x == nil {
-		return y, nil
+		return y
 	}
 	var list [][]byte
 	for _, v := range x.values {
@@ -363,5 +371,5 @@ func (b *builder) both(x, y *valueSet) (*valueSet, error) {
 			list = append(list, v)
 		}
 	}
-	return newValueSet(list, "const"), nil
+	return b.valueSet(list, "const")
 }

@@ -1,22 +1,32 @@
 package schema
 
-import "strings"
+// The bounds of looking for a name: how long a name that is misspelt may be,
+// and how many names are looked at.
+const (
+	maxMisspelt = 64
+	maxNearest  = 500
+)
 
 // nearest returns the name that was probably meant by a misspelt one, or "".
 func nearest(name string, names []string) string {
-	const longest = 64 // no one misspells more than that, and the work is quadratic
-	if len(name) > longest {
+	if len(name) > maxMisspelt {
 		return ""
 	}
-	best, distance := "", 1+max(1, len(name)/3)
-	for _, n := range names {
-		if len(n) > longest {
+	folded := fold(name)
+	// A third may be wrong, but not all of it.
+	best, distance := "", 1+min(max(1, len(name)/3), len(name)-1)
+	for _, n := range names[:min(len(names), maxNearest)] {
+		if len(n) > maxMisspelt {
 			continue
 		}
-		if fold(n) == fold(name) {
+		f := fold(n)
+		if f == folded {
 			return n
 		}
-		if d := editDistance(fold(name), fold(n)); d < distance {
+		if max(len(f)-len(folded), len(folded)-len(f)) >= distance {
+			continue
+		}
+		if d := editDistance(folded, f); d < distance {
 			best, distance = n, d
 		}
 	}
@@ -25,7 +35,17 @@ func nearest(name string, names []string) string {
 
 // fold removes what people spell in different ways: case and separators.
 func fold(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(s))
+	b := make([]byte, 0, maxMisspelt)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_' || c == '-' || c == '.' || c == ' ':
+		case 'A' <= c && c <= 'Z':
+			b = append(b, c|0x20)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }
 
 // editDistance counts the bytes to insert, remove, replace or swap with their

@@ -89,7 +89,17 @@ type node struct {
 	inner  *applicators
 	unseen *unevaluated
 	scope  *resource // set only where dynamic references can tell
+	visit  visit     // while the compiler looks for loops
 }
+
+// visit says how far the search for loops is with a node.
+type visit uint8
+
+const (
+	_ visit = iota // not yet
+	visiting
+	visited
+)
 
 // numberRules are the keywords for numbers.
 type numberRules struct {
@@ -164,7 +174,7 @@ type patternMember struct {
 // or a schema for the whole object.
 type dependency struct {
 	member   int
-	required bitset
+	required []int
 	node     *node
 }
 
@@ -187,12 +197,12 @@ func (o *objectRules) index(name []byte) int {
 	return -1
 }
 
-// bitset is a set of small numbers.
+// bitset is a set of small numbers. What lies beyond its end is not in it.
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
-func (s bitset) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+func (s bitset) has(i int) bool { return i>>6 < len(s) && s[i>>6]&(1<<(i&63)) != 0 }
 func (s bitset) add(i int)      { s[i>>6] |= 1 << (i & 63) }
 
 // contains reports whether all of t is in s.

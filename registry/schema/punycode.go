@@ -4,34 +4,72 @@ import (
 	"bytes"
 	"math"
 	"unicode"
+	"unicode/utf8"
 )
 
-// validPunycode reports whether an encoded label, without its prefix, stands
-// for a label that needs the encoding (RFC 3492). Whether IDNA 2008 allows each
-// of its characters is not looked up, for lack of tables; what can be told from
-// the categories of Unicode is refused.
-func validPunycode(s []byte) bool {
-	runes, ok := decodePunycode(s)
-	if !ok || len(runes) == 0 || unicode.IsMark(runes[0]) {
-		return false
-	}
-	foreign := false
-	for _, r := range runes {
-		foreign = foreign || r > unicode.MaxASCII
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '-' && r < 0x80 {
-			return false
-		}
-	}
-	return foreign
-}
-
-// The parameters of Punycode.
+// The parameters of Punycode (RFC 3492).
 const (
 	punyBase, punyMin, punyMax = 36, 1, 26
 	punySkew, punyDamp         = 38, 700
 	punyBias, punyFirst        = 72, 128
 )
 
+// encodePunycode writes characters as letters, digits and hyphens.
+func encodePunycode(l []rune) []byte {
+	var out []byte
+	for _, r := range l {
+		if r < utf8.RuneSelf {
+			out = append(out, byte(r))
+		}
+	}
+	done := len(out)
+	basic := done
+	if basic > 0 {
+		out = append(out, '-')
+	}
+	n, delta, bias := punyFirst, 0, punyBias
+	for done < len(l) {
+		least := math.MaxInt32
+		for _, r := range l {
+			if int(r) >= n {
+				least = min(least, int(r))
+			}
+		}
+		delta += (least - n) * (done + 1)
+		n = least
+		for _, r := range l {
+			if int(r) < n {
+				delta++
+			}
+			if int(r) != n {
+				continue
+			}
+			out = appendPunyNumber(out, delta, bias)
+			bias = adaptPunycode(delta, done+1, done == basic)
+			delta = 0
+			done++
+		}
+		delta++
+		n++
+	}
+	return out
+}
+
+// appendPunyNumber writes a number in digits whose weights depend on the bias.
+func appendPunyNumber(out []byte, n, bias int) []byte {
+	for k := punyBase; ; k += punyBase {
+		t := min(max(k-bias, punyMin), punyMax)
+		if n < t {
+			return append(out, punyDigits[n])
+		}
+		out = append(out, punyDigits[t+(n-t)%(punyBase-t)])
+		n = (n - t) / (punyBase - t)
+	}
+}
+
+const punyDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+// decodePunycode is the reverse. It is false for what stands for nothing.
 func decodePunycode(s []byte) ([]rune, bool) {
 	var out []rune
 	if i := bytes.LastIndexByte(s, '-'); i >= 0 {
@@ -40,6 +78,7 @@ func decodePunycode(s []byte) ([]rune, bool) {
 		}
 		s = s[i+1:]
 	}
+	basic := len(out)
 	n, i, bias := punyFirst, 0, punyBias
 	for len(s) > 0 {
 		start, weight := i, 1
@@ -63,7 +102,7 @@ func decodePunycode(s []byte) ([]rune, bool) {
 			weight *= punyBase - t
 		}
 		count := len(out) + 1
-		bias = adaptPunycode(i-start, count, start == 0)
+		bias = adaptPunycode(i-start, count, count == basic+1)
 		n += i / count
 		i %= count
 		if n > unicode.MaxRune {

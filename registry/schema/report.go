@@ -105,7 +105,7 @@ func declared(n *node) []string {
 	var names []string
 	if n.object != nil {
 		for _, m := range n.object.members {
-			if m.node != nil && !m.node.never {
+			if m.node != nil && !m.node.never && len(names) < maxNearest {
 				names = append(names, m.name)
 			}
 		}

@@ -48,12 +48,13 @@ type Options struct {
 	// MaxDepth bounds how deep the evaluation of subschemas may nest, which
 	// grows with the value and with references. Zero means 4096.
 	MaxDepth int
-	// MaxWork bounds the steps of one validation, to which two are added for
-	// each byte of the value. A step is the application of one subschema to one
-	// value, or something that takes about as long. Zero means 500,000.
+	// MaxWork bounds the steps of one validation, to which one is added for each
+	// byte of the value. A step is the application of one subschema to one value,
+	// or something that takes about as long. Zero means 230,000.
 	MaxWork int
-	// MaxSchemas bounds the subschemas of all documents together; listed names
-	// and values count as well. Zero means 50,000.
+	// MaxSchemas bounds the subschemas of all documents together; the names and
+	// values that they list, and the size of patterns, count as well. Zero means
+	// 30,000.
 	MaxSchemas int
 	// MaxBytes bounds the size of each document. Zero means 4 MiB.
 	MaxBytes int
@@ -69,8 +70,8 @@ func (o *Options) withDefaults() Options {
 	setDefault(&out.Noun, "argument")
 	setDefault(&out.MaxErrors, 10)
 	setDefault(&out.MaxDepth, 4096)
-	setDefault(&out.MaxWork, 500_000)
-	setDefault(&out.MaxSchemas, 50_000)
+	setDefault(&out.MaxWork, 250_000)
+	setDefault(&out.MaxSchemas, 30_000)
 	setDefault(&out.MaxBytes, 4<<20)
 	return out
 }
@@ -104,7 +105,8 @@ type limits struct{ depth, work, errors int }
 // bound of the options is passed.
 func Compile(doc []byte, o *Options) (*Schema, error) {
 	opts := o.withDefaults()
-	c, root, err := newCompiler(doc, opts)
+	seed := maphash.MakeSeed()
+	c, root, err := newCompiler(doc, opts, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func Compile(doc []byte, o *Options) (*Schema, error) {
 		limits: limits{depth: opts.MaxDepth, work: opts.MaxWork, errors: opts.MaxErrors},
 		noun:   opts.Noun,
 		null:   opts.NullAsAbsent,
-		seed:   maphash.MakeSeed(),
+		seed:   seed,
 	}, nil
 }
 
@@ -146,17 +148,21 @@ func (s *Schema) Validate(value []byte) error {
 	if ok {
 		return nil
 	}
-	return s.explain(s.root, value, s.null)
+	return s.explain(value, s.null, e.exhausted)
 }
 
 // budget is the work allowed for a value.
-func (l limits) budget(value []byte) int { return l.work + 2*len(value) }
+func (l limits) budget(value []byte) int { return l.work + len(value) }
 
 // explain evaluates a value that does not conform once more, now to say why.
-func (s *Schema) explain(n *node, value []byte, nullAbsent bool) *ValidationError {
+// Where that took too much the first time, there is nothing more to say.
+func (s *Schema) explain(value []byte, nullAbsent, exhausted bool) *ValidationError {
 	r := report{doc: value, noun: s.noun, max: s.limits.errors}
+	if exhausted {
+		return r.result(true)
+	}
 	e := evaluation{schema: s, doc: value, nullAbsent: nullAbsent, budget: s.limits.budget(value), report: &r}
-	e.value(n, 0, noMarks)
+	e.value(s.root, 0, noMarks)
 	e.release()
 	return r.result(e.exhausted)
 }

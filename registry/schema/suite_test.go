@@ -134,25 +134,52 @@ func TestSuiteRequired(t *testing.T) {
 	}
 }
 
-func TestSuiteOptional(t *testing.T) {
-	tests := []struct {
-		name string
-		in   schema.Dialect
-	}{
-		{"draft2020-12", schema.Draft2020},
-		{"draft7", schema.Draft7},
+// notPassed lists the optional tests of the suite that do not pass, and why.
+func notPassed() map[string]string {
+	const (
+		content = "contentEncoding and contentMediaType are annotations, as draft 2020-12 wants them in both dialects"
+		draft19 = "draft 2019-09 is not understood, and a document that says so is refused instead of misread"
+	)
+	return map[string]string{
+		"draft2020-12/cross-draft/refs to historic drafts are processed as historic drafts/first item not a string is valid": draft19,
+		"draft7/cross-draft/refs to future drafts are processed as future drafts/missing bar is invalid":                     draft19,
+		"draft7/cross-draft/refs to future drafts are processed as future drafts/present bar is valid":                       draft19,
+		"draft7/content/validation of string-encoded content based on media type/an invalid JSON document":                   content,
+		"draft7/content/validation of binary string-encoding/an invalid base64 string (% is not a valid character)":          content,
+		"draft7/content/validation of binary-encoded media type documents/a validly-encoded invalid JSON document":           content,
+		"draft7/content/validation of binary-encoded media type documents/an invalid base64 string that is valid JSON":       content,
 	}
+}
+
+// TestSuiteOptional reports what does not pass, and fails if that is not what
+// the table says.
+func TestSuiteOptional(t *testing.T) {
 	docs := remotes(t)
-	for _, tt := range tests {
+	reasons := notPassed()
+	total := 0
+	for name, dialect := range map[string]schema.Dialect{"draft2020-12": schema.Draft2020, "draft7": schema.Draft7} {
 		for _, elem := range [][]string{{"optional"}, {"optional", "format"}} {
-			for _, file := range suiteFiles(t, tt.name, elem...) {
+			o := &schema.Options{Documents: docs, Dialect: dialect, AssertFormat: len(elem) == 2}
+			for _, file := range suiteFiles(t, name, elem...) {
 				for _, g := range suiteFile(t, file) {
-					_, failed := runGroup(g, &schema.Options{Documents: docs, Dialect: tt.in, AssertFormat: len(elem) == 2})
+					n, failed := runGroup(g, o)
+					total += n
 					for _, f := range failed {
-						t.Errorf("%s/%s: %s", tt.name, strings.TrimSuffix(filepath.Base(file), ".json"), f)
+						id, detail, _ := strings.Cut(f, ": ")
+						id = name + "/" + strings.TrimSuffix(filepath.Base(file), ".json") + "/" + id
+						if reason, ok := reasons[id]; ok {
+							t.Logf("not passed: %s: %s", id, reason)
+							delete(reasons, id)
+							continue
+						}
+						t.Errorf("%s: %s", id, detail)
 					}
 				}
 			}
 		}
 	}
+	for id := range reasons {
+		t.Errorf("%s passes or is gone: take it out of the table", id)
+	}
+	t.Logf("%d tests, %d not passed", total, len(notPassed()))
 }

@@ -28,7 +28,7 @@ func unifiedDiff(name, old, new string, bound int) (diff string, truncated bool)
 		return "", true
 	}
 	a, b := splitLines(old), splitLines(new)
-	name = oneLine(name)
+	name = oneLine(strings.TrimPrefix(name, "/"))
 	out := diffWriter{above: above, bound: bound}
 	fmt.Fprintf(&out.text, "--- a/%s\n+++ b/%s\n", name, name)
 	for group := range hunks(shortestScript(a, b)) {

@@ -46,3 +46,12 @@ func HoldWrites(f *Files) (release func()) {
 	f.writing <- struct{}{}
 	return func() { <-f.writing }
 }
+
+// Find compiles a pattern and finds it in a line.
+func Find(in SearchTextIn, line string) (int, error) {
+	find, err := matcher(in)
+	if err != nil {
+		return 0, err
+	}
+	return find([]byte(line)), nil
+}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -107,7 +106,7 @@ func TestListDirectory_oddNames(t *testing.T) {
 	got, err := f.ListDirectory(t.Context(), files.ListDirectoryIn{Tree: true})
 	must(t, err)
 	equal(t, "caf\uFFFD  1 B\n\"line\\nbreak\"  1 B\n", got.Tree)
-	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644))
+	mkfifo(t, filepath.Join(dir, "pipe"))
 	got, err = f.ListDirectory(t.Context(), files.ListDirectoryIn{})
 	must(t, err)
 	equal(t, "other", got.Entries[2].Kind)

@@ -60,7 +60,8 @@ type MoveFileOut struct {
 	Replaced    bool   `json:"replaced" jsonschema:"description=Whether a file was replaced"`
 }
 
-// MoveFile renames a file, a directory or a link, which is moved itself. Between roots only files are moved, by copying.
+// MoveFile renames a file, a directory or a link, which is moved itself. To another root or file
+// system only files are moved, by copying.
 func (f *Files) MoveFile(ctx context.Context, in MoveFileIn) (MoveFileOut, error) {
 	done, err := f.beginWrite(ctx)
 	if err != nil {
@@ -164,7 +165,11 @@ func (m *move) run(ctx context.Context) error {
 	if m.from.root != m.to.root {
 		return m.copyAcross(ctx, fromDir, fromName, toDir, toName)
 	}
-	if err := m.rename(); err != nil {
+	err = m.rename()
+	if errors.Is(err, syscall.EXDEV) {
+		return m.copyAcross(ctx, fromDir, fromName, toDir, toName)
+	}
+	if err != nil {
 		return m.explainRename(err)
 	}
 	syncDir(fromDir)
@@ -179,7 +184,7 @@ func (m *move) rename() error {
 	if m.target == nil && m.source.Mode().IsRegular() {
 		err := dir.Link(m.from.rel, m.to.rel)
 		if err == nil {
-			return dir.Remove(m.from.rel)
+			return m.dropOldName()
 		}
 		if errors.Is(err, fs.ErrExist) {
 			return err
@@ -188,26 +193,35 @@ func (m *move) rename() error {
 	return dir.Rename(m.from.rel, m.to.rel)
 }
 
+// dropOldName ends a move by a link. If the old name cannot go, the new one does.
+func (m *move) dropOldName() error {
+	dir := m.from.root.dir
+	err := dir.Remove(m.from.rel)
+	if err != nil {
+		return errors.Join(err, dir.Remove(m.to.rel))
+	}
+	return nil
+}
+
 func (m *move) explainRename(err error) error {
 	switch {
 	case errors.Is(err, syscall.EINVAL):
 		return failf(ErrInvalid, "%q cannot be moved into itself: %q", m.from.shown, m.to.shown)
-	case errors.Is(err, syscall.EXDEV):
-		return failf(ErrKind, "%q and %q are on different file systems; write the content to the new place and delete the old one", m.from.shown, m.to.shown)
 	case errors.Is(err, fs.ErrExist):
 		return m.files.explain(m.to, err)
 	}
 	return m.files.explain(m.from, err)
 }
 
-// copyAcross moves a file from one root to another, where no rename reaches: the copy is complete before the source goes.
+// copyAcross moves a file to another root or file system, where no rename reaches: the copy is complete before the source
+// goes.
 func (m *move) copyAcross(ctx context.Context, fromDir *os.Root, fromName string, toDir *os.Root, toName string) error {
 	if !m.source.Mode().IsRegular() {
-		return failf(ErrKind, "%q is a %s; between roots only files can be moved, so create it there and move the files in it", m.from.shown, kindOf(m.source.Mode()))
+		return failf(ErrKind, "%q is a %s; to another root or file system only files can be moved, so create it there and move the files in it", m.from.shown, kindOf(m.source.Mode()))
 	}
 	most := m.files.opts.MaxHashBytes
 	if m.source.Size() > most {
-		return failf(ErrTooLarge, "%q has %s, more than the %s that are moved between roots", m.from.shown, humanSize(m.source.Size()), humanSize(most))
+		return failf(ErrTooLarge, "%q has %s, more than the %s that are moved to another root or file system", m.from.shown, humanSize(m.source.Size()), humanSize(most))
 	}
 	file, info, err := openRegular(fromDir, fromName)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestMoveFile_betweenRoots(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(base, "one/a"), 0o640))
 	f := open(t, filepath.Join(base, "one"), filepath.Join(base, "two"), filepath.Join(base, "one/in"))
 	_, err := f.MoveFile(t.Context(), files.MoveFileIn{Source: "d", Destination: base + "/two/d"})
-	equal(t, `"d" is a directory; between roots only files can be moved, so create it there and move the files in it`, text(err))
+	equal(t, `"d" is a directory; to another root or file system only files can be moved, so create it there and move the files in it`, text(err))
 	_, err = f.MoveFile(t.Context(), files.MoveFileIn{Source: "a", Destination: base + "/two/b"})
 	if !errors.Is(err, files.ErrExists) {
 		t.Errorf("existing: %v", err)
@@ -110,6 +110,23 @@ func TestMoveFile_betweenRoots(t *testing.T) {
 	info, err := os.Stat(filepath.Join(base, "two/a"))
 	must(t, err)
 	equal(t, os.FileMode(0o640), info.Mode())
+}
+
+// TestMoveFile_betweenFileSystems moves between two mounts inside one root, which is the whole file system.
+func TestMoveFile_betweenFileSystems(t *testing.T) {
+	needUnix(t)
+	dir := tree(t, map[string]string{"a": "A", "d/": ""})
+	other, err := os.MkdirTemp("/dev/shm", "move")
+	if err != nil {
+		t.Skip("needs a second file system at /dev/shm")
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(other) })
+	f := open(t, "/")
+	got, err := f.MoveFile(t.Context(), files.MoveFileIn{Source: dir + "/a", Destination: other + "/a"})
+	must(t, err)
+	equal(t, files.MoveFileOut{Source: strings.TrimPrefix(dir, "/") + "/a", Destination: strings.TrimPrefix(other, "/") + "/a"}, got)
+	equal(t, "A", content(t, other, "a"))
+	equal(t, []string{"d"}, snapshot(t, dir))
 }
 
 func TestDeleteFile(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"unicode/utf8"
@@ -121,7 +120,7 @@ func TestReadFile_refuses(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"ten.txt": numbered(10, nil), "latin.txt": "caf\xe9 au lait, encore une fois", "data.bin": "a\x00b", "pic.png": png,
 	})
-	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644))
+	mkfifo(t, filepath.Join(dir, "pipe"))
 	f := open(t, dir)
 	tests := []struct {
 		name string
@@ -246,7 +245,7 @@ func TestReadFile_exchanged(t *testing.T) {
 	needUnix(t)
 	base := tree(t, map[string]string{"root/file": "inside", "root/spare": "inside", "secret": "SECRET"})
 	root := filepath.Join(base, "root")
-	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
+	mkfifo(t, filepath.Join(root, "pipe"))
 	must(t, os.Symlink("../secret", filepath.Join(root, "link")))
 	f := open(t, root)
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -77,14 +78,10 @@ func (f *Files) empty(ctx context.Context, p place, parent *os.Root, name string
 	}
 	defer dir.Close()
 	r := remover{files: f, place: p}
-	err = r.directory(ctx, dir, 1)
-	switch {
-	case err == nil:
-		return r.removed, nil
-	case ctx.Err() != nil:
-		return 0, err
+	if err = r.directory(ctx, dir, "", 1); err != nil {
+		return 0, fmt.Errorf("not all of %q could be deleted, %s went: %w", p.shown, plural(r.removed, "entry", "entries"), err)
 	}
-	return 0, failf(ErrDenied, "not all of %q could be deleted, %s went: %v", p.shown, plural(r.removed, "entry", "entries"), f.explain(p, err))
+	return r.removed, nil
 }
 
 // countForDelete refuses a directory that holds too much, or a root.
@@ -122,11 +119,12 @@ type remover struct {
 	removed int
 }
 
-func (r *remover) directory(ctx context.Context, dir *os.Root, depth int) error {
+// directory removes what is in an open directory; rel is where it lies below the place.
+func (r *remover) directory(ctx context.Context, dir *os.Root, rel string, depth int) error {
 	w := walk{hidden: true, left: r.files.opts.MaxDeleteEntries, order: byName}
-	entries, err := w.read(ctx, dir, "", depth)
+	entries, err := w.read(ctx, dir, rel, depth)
 	if err != nil {
-		return err
+		return r.explain(rel, err)
 	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
@@ -138,7 +136,7 @@ func (r *remover) directory(ctx context.Context, dir *os.Root, depth int) error 
 			}
 		}
 		if err := dir.Remove(e.name); err != nil {
-			return err
+			return r.explain(e.rel, err)
 		}
 		r.removed++
 	}
@@ -147,12 +145,16 @@ func (r *remover) directory(ctx context.Context, dir *os.Root, depth int) error 
 
 func (r *remover) subdirectory(ctx context.Context, e entry) error {
 	if e.depth >= maxDepth || r.files.isGuarded(e.info) {
-		return failf(ErrConflict, "%q changed while it was being deleted", r.place.shown)
+		return failf(ErrConflict, "%q changed while it was being deleted", r.files.below(r.place, e.rel).shown)
 	}
 	sub, err := openDir(e.dir, e.name)
 	if err != nil {
-		return err
+		return r.explain(e.rel, err)
 	}
 	defer sub.Close()
-	return r.directory(ctx, sub, e.depth+1)
+	return r.directory(ctx, sub, e.rel, e.depth+1)
+}
+
+func (r *remover) explain(rel string, err error) error {
+	return r.files.explain(r.files.below(r.place, rel), err)
 }

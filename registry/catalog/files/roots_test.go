@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -130,18 +129,5 @@ func TestErrors_sayWhatToDo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { equal(t, tt.want, text(tt.in())) })
-	}
-}
-
-func TestErrors_permission(t *testing.T) {
-	needUnix(t)
-	if os.Geteuid() == 0 {
-		t.Skip("the superuser may read everything")
-	}
-	dir := tree(t, map[string]string{"a": "x"})
-	must(t, os.Chmod(filepath.Join(dir, "a"), 0))
-	_, err := open(t, dir).ReadFile(t.Context(), files.ReadFileIn{Path: "a"})
-	if !errors.Is(err, files.ErrDenied) {
-		t.Errorf("got %v", err)
 	}
 }

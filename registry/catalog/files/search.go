@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 )
 
 const (
@@ -14,7 +13,6 @@ const (
 	maxSearchLimit   = 2000
 	perFileLimit     = 50
 	maxContextLines  = 20
-	maxPatternBytes  = 1024
 	progressReports  = 100
 	linesPerCheck    = 1024
 	maxShownLine     = 500
@@ -133,33 +131,6 @@ func newSearch(in SearchTextIn) (s *search, err error) {
 	}
 	s.Limit, err = within("limit", in.Limit, searchLimit, maxSearchLimit)
 	return s, err
-}
-
-// matcher gives the function that finds the pattern in a line, -1 if it is not there.
-func matcher(in SearchTextIn) (func(line []byte) int, error) {
-	if in.Pattern == "" || len(in.Pattern) > maxPatternBytes {
-		return nil, failf(ErrInvalid, "pattern must have from 1 to %d bytes, not %d", maxPatternBytes, len(in.Pattern))
-	}
-	text := in.Pattern
-	if in.Literal && !in.IgnoreCase {
-		return func(line []byte) int { return bytes.Index(line, []byte(text)) }, nil
-	}
-	if in.Literal {
-		text = regexp.QuoteMeta(text)
-	}
-	if in.IgnoreCase {
-		text = "(?i)" + text
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, failf(ErrInvalid, "pattern is not valid RE2: %v; set literal to true to search for the text as it is", err)
-	}
-	return func(line []byte) int {
-		if at := re.FindIndex(line); at != nil {
-			return at[0]
-		}
-		return -1
-	}, nil
 }
 
 // list finds the files to search and opens the directory that they are relative to.

@@ -2,9 +2,11 @@ package files_test
 
 import (
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -151,6 +153,7 @@ func TestSearchText_refuses(t *testing.T) {
 	}{
 		{"empty", files.SearchTextIn{}, "pattern must have from 1 to 1024 bytes, not 0"},
 		{"not RE2", files.SearchTextIn{Pattern: "a(?=b)"}, "pattern is not valid RE2: error parsing regexp: invalid or unsupported Perl syntax: `(?=`; set literal to true to search for the text as it is"},
+		{"two lines", files.SearchTextIn{Pattern: "a\nb"}, "pattern contains a line end, but each line is searched alone; search for one of the lines and set before or after"},
 		{"context", files.SearchTextIn{Pattern: "a", Before: 21}, "before and after must be from 0 to 20 lines"},
 		{"glob", files.SearchTextIn{Pattern: "a", Include: []string{"["}}, `include has a [ without its ]: "["; put a backslash before a character that stands for itself`},
 		{"missing", files.SearchTextIn{Pattern: "a", Path: "b"}, `not found: "b"; list_directory on "." shows what is there`},
@@ -161,6 +164,37 @@ func TestSearchText_refuses(t *testing.T) {
 			equal(t, tt.want, text(err))
 		})
 	}
+}
+
+// FuzzFind compares the fast ways to find plain text with the regular expression for it.
+func FuzzFind(f *testing.F) {
+	f.Add("needle", "a NEEDLE here", true)
+	f.Add("k", "\u212a", true)
+	f.Add("s.", "xſ.", true)
+	f.Add("é", "É", true)
+	f.Add("a+", "aa+", false)
+	f.Add("\xff", "a\xffb", true)
+	f.Fuzz(func(t *testing.T, pattern, line string, ignoreCase bool) {
+		if !utf8.ValidString(pattern) || strings.Contains(line, "\n") {
+			return
+		}
+		got, err := files.Find(files.SearchTextIn{Pattern: pattern, Literal: true, IgnoreCase: ignoreCase}, line)
+		if err != nil {
+			return
+		}
+		expr := regexp.QuoteMeta(pattern)
+		if ignoreCase {
+			expr = "(?i)" + expr
+		}
+		want := -1
+		if at := regexp.MustCompile(expr).FindStringIndex(line); at != nil {
+			want = at[0]
+		}
+		// The regular expression takes U+FFFD in a pattern for any bad byte; plain text means itself.
+		if got != want && !strings.Contains(pattern, "\uFFFD") {
+			t.Fatalf("%q in %q: %d, want %d", pattern, line, got, want)
+		}
+	})
 }
 
 func BenchmarkSearchText(b *testing.B) {

@@ -37,7 +37,7 @@ type WriteFileOut struct {
 }
 
 // WriteFile writes a whole file in one step: whoever reads it meanwhile sees the old or the new content. An existing file
-// keeps its permissions. A symbolic link is not written through.
+// keeps its permissions, but belongs to the user that the server runs as. A symbolic link is not written through.
 func (f *Files) WriteFile(ctx context.Context, in WriteFileIn) (WriteFileOut, error) {
 	done, err := f.beginWrite(ctx)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *survey) traffic(ctx context.Context) []counted {
 // parseNetDev reads "eth0: " and eight counters each way. Alias names hold a colon
 // themselves, and on old kernels no blank follows the last one.
 func parseNetDev(line []byte) (counted, bool) {
-	colon := bytes.IndexByte(line, ':')
+	colon := bytes.LastIndexByte(line, ':')
 	if colon < 0 {
 		return counted{}, false
 	}

@@ -1,0 +1,238 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"cloudg.dev/cloudg/jsonrpc"
+)
+
+// errNoStream means that a message of the server's own has no way to the client
+// now.
+var errNoStream = errors.New("the client has no stream open")
+
+// httpSession is what the transport holds of a handshake session: the calls in
+// flight, the streams, and the requests of our own that wait for an answer. It
+// is the [jsonrpc.Peer] for what belongs to no call.
+type httpSession struct {
+	h       *Handler
+	handler Session
+	life    context.Context // of its calls
+	end     context.CancelCauseFunc
+
+	mu       sync.Mutex // guards the fields below
+	calls    []*exchange
+	own      *replayStream   // the standalone stream; nil before the first GET
+	streams  []*replayStream // of calls, the oldest first
+	pending  map[jsonrpc.ID]chan *jsonrpc.Response
+	lastID   uint64
+	finished bool
+}
+
+func (h *Handler) newSession(handler jsonrpc.Handler) *httpSession {
+	s := &httpSession{h: h, handler: handler.(Session)}
+	s.life, s.end = context.WithCancelCause(h.life)
+	return s
+}
+
+// Close ends the session: its calls are cancelled and its streams closed. The
+// store calls it.
+func (s *httpSession) Close() error {
+	s.mu.Lock()
+	if s.finished {
+		s.mu.Unlock()
+		return nil
+	}
+	s.finished = true
+	streams := append([]*replayStream(nil), s.streams...)
+	if s.own != nil {
+		streams = append(streams, s.own)
+	}
+	s.mu.Unlock()
+	s.end(errSessionEnded)
+	for _, r := range streams {
+		r.mu.Lock()
+		if r.out != nil {
+			r.out.close(errSessionEnded)
+		}
+		r.mu.Unlock()
+	}
+	s.handler.Drain()
+	return nil
+}
+
+var errSessionEnded = errors.New("the session has ended")
+
+// enter notes a call in flight. It reports false at the bound.
+func (s *httpSession) enter(x *exchange) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) >= s.h.opts.MaxCalls {
+		return false
+	}
+	s.calls = append(s.calls, x)
+	return true
+}
+
+func (s *httpSession) leave(x *exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, c := range s.calls {
+		if c == x {
+			last := len(s.calls) - 1
+			s.calls[i], s.calls[last] = s.calls[last], nil
+			s.calls = s.calls[:last]
+			return
+		}
+	}
+}
+
+// Cancel implements [jsonrpc.Peer]. Over HTTP an id belongs to its exchange, so
+// that two calls may have the same; both are meant.
+func (s *httpSession) Cancel(id jsonrpc.ID, cause error) bool {
+	s.mu.Lock()
+	var found []*exchange
+	for _, x := range s.calls {
+		if x.req.ID.Equal(id) {
+			found = append(found, x)
+		}
+	}
+	s.mu.Unlock()
+	for _, x := range found {
+		x.cancel(cause)
+	}
+	return len(found) > 0
+}
+
+// Send implements [jsonrpc.Peer]: on the standalone stream.
+func (s *httpSession) Send(_ context.Context, frame []byte) error {
+	s.mu.Lock()
+	own := s.own
+	s.mu.Unlock()
+	if own == nil {
+		return nil // the client has never listened
+	}
+	own.send(frame, false)
+	return nil
+}
+
+// Call implements [jsonrpc.Peer].
+func (s *httpSession) Call(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return s.call(ctx, method, params, func(frame []byte) error {
+		s.mu.Lock()
+		own := s.own
+		s.mu.Unlock()
+		if own == nil || !own.carried() {
+			return errNoStream
+		}
+		own.send(frame, false)
+		return nil
+	})
+}
+
+// call sends a request of our own by the given way and waits for the answer.
+func (s *httpSession) call(ctx context.Context, method string, params []byte, send func([]byte) error) ([]byte, error) {
+	answer := make(chan *jsonrpc.Response, 1)
+	s.mu.Lock()
+	s.lastID++
+	id := jsonrpc.ID(strconv.FormatUint(s.lastID, 10))
+	if s.pending == nil {
+		s.pending = make(map[jsonrpc.ID]chan *jsonrpc.Response)
+	}
+	s.pending[id] = answer
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.pending, id)
+		s.mu.Unlock()
+	}()
+	if err := send(jsonrpc.AppendRequest(nil, id, method, params)); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-answer:
+		if r.Error != nil {
+			return nil, r.Error
+		}
+		return r.Result, nil
+	case <-ctx.Done():
+		return nil, &jsonrpc.CallError{ID: id, Cause: context.Cause(ctx)}
+	case <-s.life.Done():
+		return nil, context.Cause(s.life)
+	}
+}
+
+// answer hands a response of the client to whoever waits for it.
+func (s *httpSession) answer(r *jsonrpc.Response) {
+	s.mu.Lock()
+	waiting := s.pending[r.ID]
+	delete(s.pending, r.ID)
+	s.mu.Unlock()
+	if waiting != nil {
+		waiting <- r
+	}
+}
+
+// open makes a stream for a call that can be resumed, or returns nil if the
+// version has none or too many are kept.
+func (s *httpSession) open() *replayStream {
+	if !s.handler.Version().Resumable() {
+		return nil
+	}
+	r := newReplayStream()
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.streams[:0]
+	for _, old := range s.streams {
+		if !old.spent(now) {
+			kept = append(kept, old)
+		}
+	}
+	clear(s.streams[len(kept):])
+	s.streams = kept
+	if len(s.streams) >= s.h.opts.MaxStreams && !s.evictLocked() {
+		return nil
+	}
+	s.streams = append(s.streams, r)
+	return r
+}
+
+// evictLocked drops the oldest stream that is complete.
+func (s *httpSession) evictLocked() bool {
+	for i, old := range s.streams {
+		if old.complete() {
+			s.streams = append(s.streams[:i], s.streams[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the stream with the token.
+func (s *httpSession) find(token string) *replayStream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own != nil && s.own.token == token {
+		return s.own
+	}
+	for _, r := range s.streams {
+		if r.token == token {
+			return r
+		}
+	}
+	return nil
+}
+
+// standalone returns the stream for messages that belong to no call.
+func (s *httpSession) standalone() *replayStream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own == nil {
+		s.own = newReplayStream()
+	}
+	return s.own
+}
