@@ -39,6 +39,8 @@ var arrows = map[string][]string{
 
 	"transport":               {"jsonrpc", "protocol", "policy", "internal/jsonwire"},
 	"transport/transporttest": {"jsonrpc"},
+	"internal/speccheck":      {"registry/schema", "internal/jsonwire"},
+	"internal/memnet":         {},
 	"adapter":                 {"layer", "registry", "protocol", "policy", "jsonrpc", "notify"},
 
 	"cli": {"..."},
@@ -75,7 +77,7 @@ func sources(t *testing.T) []source {
 			return nil
 		}
 		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

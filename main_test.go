@@ -22,31 +22,31 @@ import (
 // limit is the time after which a process is killed and its test has failed.
 const limit = 30 * time.Second
 
-// binary builds the command once, for all tests of this run.
+// scratch is a directory for all tests of this run.
+var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "cloudg-test-") })
+
+// binary builds the command once, with coverage if somebody collects it.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cloudg-test-")
+	dir, err := scratch()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "cloudg")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
+	path := filepath.Join(dir, "cloudg.exe")
 	args := []string{"build", "-o", path}
-	if testing.CoverMode() != "" {
+	if testing.CoverMode() != "" && os.Getenv("GOCOVERDIR") != "" {
 		args = append(args, "-cover")
 	}
 	out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
 	if err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
+		return "", fmt.Errorf("building the command: %w\n%s", err, out)
 	}
 	return path, nil
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := binary(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if dir, err := scratch(); err == nil {
+		os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }

@@ -46,13 +46,16 @@ func (inv *invocation) assemble(sessionLog *slog.Logger) (_ *assembly, err error
 		return nil, err
 	}
 	a.snapshot = reg.Snapshot()
-	a.sessions = session.NewServer(&session.Options{
+	a.sessions, err = session.NewServer(&session.Options{
 		Layer:        inv.layer(reg),
 		Info:         info,
 		Instructions: instructions,
 		Hub:          hub,
 		Logger:       sessionLog,
 	})
+	if err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 

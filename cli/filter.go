@@ -37,7 +37,9 @@ func (f *filter) note(s *policy.Subject) {
 	if f.categories == nil {
 		f.categories = make(map[string]bool)
 	}
-	f.categories[s.Category] = true
+	if s.Category != "" {
+		f.categories[s.Category] = true
+	}
 	if s.Kind == policy.Tool {
 		f.tools = append(f.tools, s.Name)
 	}

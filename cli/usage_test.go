@@ -48,7 +48,7 @@ func TestRun_usage(t *testing.T) {
 		{"prefix", "serve --prefix a/b", "--prefix: want up to 64 letters, digits, '_', '-' or '.'"},
 		{"prefix length", "serve --prefix " + strings.Repeat("a", 65), "--prefix: want up to 64"},
 		{"include-category", "serve --include-category tlak", `--include-category: there is no category "tlak" (did you mean talk?): want one of`},
-		{"exclude-category", "tools --exclude-category nowhere", `--exclude-category: there is no category "nowhere": want one of , faults, talk`},
+		{"exclude-category", "tools --exclude-category nowhere", `--exclude-category: there is no category "nowhere": want one of faults, talk`},
 		{"include-tool", "serve --include-tool ech", `--include-tool: "ech" matches no tool (did you mean echo?): the tools are echo, shape,`},
 		{"exclude-tool", "tools --exclude-tool x*", `--exclude-tool: "x*" matches no tool: the tools are`},
 		{"include-tool syntax", "serve --include-tool [a]", "--include-tool: want a name of tools, in which '*' stands for any text"},

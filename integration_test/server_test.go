@@ -37,9 +37,10 @@ type server struct {
 	changed chan struct{}
 }
 
-// frame is a line that the server wrote.
+// frame is a message that the server wrote.
 type frame struct {
 	raw    string
+	line   string // the whole line, on the first message of it
 	at     time.Time
 	id     string // raw, "" without one
 	method string
@@ -167,6 +168,9 @@ func parse(line []byte) []*frame {
 		}
 		_ = json.Unmarshal(raw, &m)
 		frames = append(frames, &frame{raw: string(raw), at: time.Now(), id: string(m.ID), method: m.Method, params: m.Params, result: m.Result, err: m.Error})
+	}
+	if len(frames) > 0 {
+		frames[0].line = string(line)
 	}
 	return frames
 }

@@ -3,6 +3,7 @@ package jsonrpc_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -238,6 +239,51 @@ func TestConnMix(t *testing.T) {
 				}
 				answered[*f.ID] = true
 			}
+		}
+	})
+}
+
+// Whatever is queued in whatever state of the connection is written within two
+// milliseconds, though nothing more is read.
+func TestConnForgetsNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(20, 26))
+	play(t, jsonrpc.Options{}, batches, func(s *scenario) {
+		next, held := 0, []string(nil)
+		for range 3000 {
+			time.Sleep(time.Duration(random.IntN(40_000)) * time.Microsecond * time.Duration(random.IntN(2)))
+			var in, out []string
+			for range 1 + random.IntN(4) {
+				next++
+				id := strconv.Itoa(next)
+				switch random.IntN(8) {
+				case 0:
+					in, out = append(in, call(id, "hold", `{"say":1,"key":"`+id+`"}`)), append(out, note(id, 0))
+					held = append(held, id)
+				case 1:
+					in, out = append(in, call(id, "echo", `{"say":2}`)), append(out, note(id, 0), note(id, 1), done(id))
+				case 2:
+					in, out = append(in, call(id, "ordered", `{"say":1}`)), append(out, note(id, 0), done(id))
+				case 3:
+					in, out = append(in, `[`+echo(id)+`]`), append(out, `[`+done(id)+`]`)
+				case 4:
+					in = append(in, tell("x", "{}"))
+				case 5:
+					in, out = append(in, call(id, "refuse", "{}")), append(out, failure(id, -1, "no"))
+				default:
+					in, out = append(in, echo(id)), append(out, done(id))
+				}
+			}
+			for len(held) > 0 && random.IntN(3) == 0 {
+				s.handler.release(held[0])
+				out = append(out, done(held[0]))
+				held = held[1:]
+			}
+			send(in...)(s)
+			within(2*ms, wantAll(out...))(s)
+		}
+		for _, id := range held {
+			s.handler.release(id)
+			want(done(id))(s)
 		}
 	})
 }

@@ -139,6 +139,12 @@ func (a *actor) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.P
 		return a.asked(req, dst, result, err)
 	case "fill":
 		return fill(append(dst, `{"fill":"`...), p.Bytes), nil
+	case "linger":
+		go func() { // ends with the request
+			<-ctx.Done()
+			err := peer.Send(ctx, said(string(req.ID), 0, 0))
+			a.note("%s: send: %v", req.ID, err)
+		}()
 	case "say late":
 		err := peer.Send(ctx, said(string(req.ID), 0, 0))
 		a.note("%s: send: %v", req.ID, err)

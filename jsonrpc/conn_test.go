@@ -218,6 +218,12 @@ func TestConnSend(t *testing.T) {
 			}),
 			send(hold("1", "r")), release("w"), within(2*ms, want(done(`"w"`))), release("r"), want(done("1")),
 		}},
+		{"they precede a large answer, too", []step{
+			send(call("1", "fill", `{"say":1,"bytes":33000}`)), wantLike(`"said"`), wantLike(`"result"`),
+		}},
+		{"what a handler leaves running sends nothing behind the answer", []step{
+			send(call("1", "linger", "{}")), want(done("1")), noted("1: send: the connection is closed"), quiet(time.Minute),
+		}},
 		{"a flood is written in pieces, not at the end", []step{
 			send(call("1", "hold", `{"say":1000,"bytes":1000,"key":"k"}`)),
 			within(2*ms, repeat(1000, func(i int) step { return wantLike(`"n":` + strconv.Itoa(i) + `,`) })),
@@ -293,7 +299,13 @@ func TestConnCancel(t *testing.T) {
 			noted("cancel 1: true", "cancel 1: true"), quiet(ms),
 		}},
 		{"an ordered request cannot be cancelled", []step{
-			send(call("1", "ordered", `{"sleep":5}`), cancel("1")), want(done("1")), noted("cancel 1: false"),
+			send(call("1", "ordered", `{"sleep":5}`), cancel("1")), settle(),
+			func(s *scenario) {
+				if s.handler.lastPeer().Cancel("1", jsonrpc.ErrCancelled) {
+					s.Error("Cancel reported true")
+				}
+			},
+			want(done("1")), noted("cancel 1: false"),
 		}},
 		{"a request of ours that is waited for ends with the one that asked", []step{
 			send(call("1", "ask", "{}")), want(call("1", "question", `{"for":1}`)), send(cancel("1")),
@@ -316,6 +328,10 @@ func TestConnCall(t *testing.T) {
 		{"the answer is read while the asking request runs", []step{
 			send(ask(`"a"`)), within(0, want(question("1", `"a"`))),
 			send(result("1", `{"x":[1, 2]}`)), within(0, want(result(`"a"`, `{"answer":{"x":[1, 2]}}`))),
+		}},
+		{"a worker's question does not wait for anything", []step{
+			slow, send(ask(`"a"`)), within(0, want(question("1", `"a"`))),
+			send(result("1", `{}`)), want(result(`"a"`, `{"answer":{}}`)),
 		}},
 		{"others are served meanwhile", []step{
 			send(ask(`"a"`), echo("2")), within(0, want(question("1", `"a"`), done("2"))),
@@ -374,6 +390,17 @@ func TestConnCall(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { play(t, jsonrpc.Options{}, jsonrpc.Dialect{}, tt.steps...) })
+	}
+}
+
+// An answer that has come counts, though the stream has ended before the asking
+// request could look for it.
+func TestConnCallAnsweredBeforeEnd(t *testing.T) {
+	for range 10 { // what comes first must not be left to chance
+		play(t, jsonrpc.Options{}, jsonrpc.Dialect{},
+			stall(), send(call(`"a"`, "ask", "{}")), sleep(5*ms), // it is being written
+			send(result("1", `{}`)), eof(), settle(), resume(),
+			want(call("1", "question", `{"for":"a"}`), result(`"a"`, `{"answer":{}}`)), over(nil))
 	}
 }
 

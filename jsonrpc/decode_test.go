@@ -154,6 +154,7 @@ var responseTests = []decodeTest{
 	{"result with bad bytes", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"\xff\"}}", silent("response", unparsed("1", "invalid UTF-8 in a string at byte 39"))},
 	{"result cut off", `{"jsonrpc":"2.0","id":1,"result":{`, silent("response", unparsed("1", "the input ends inside a value at byte 34"))},
 
+	{"method as well as error with a null id", `{"jsonrpc":"2.0","id":null,"method":"x","error":{"code":1,"message":"m"}}`, invalid("", "the id must be a string or an integer")},
 	{"method as well as result", `{"jsonrpc":"2.0","id":1,"method":"x","result":{}}`, invalid("1", `the message has a "method" as well as a "result" or an "error"`)},
 }
 
@@ -172,6 +173,8 @@ var shapeTests = []decodeTest{
 	{"byte-order mark", "\ufeff{}", unparsed("", "a value was expected at byte 0")},
 	{"no version", `{"id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" is missing: want "2.0"`)},
 	{"version as a number", `{"jsonrpc":2.0,"id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" must be "2.0"`)},
+	{"version in a number", `{"jsonrpc":12.09,"id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" must be "2.0"`)},
+	{"version in an array", `{"jsonrpc":[2.0],"id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" must be "2.0"`)},
 	{"version null", `{"jsonrpc":null,"id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" must be "2.0"`)},
 	{"version 2", `{"jsonrpc":"2","id":1,"method":"ping"}`, invalid("1", `the member "jsonrpc" must be "2.0"`)},
 	{"method as a number", `{"jsonrpc":"2.0","id":1,"method":3}`, invalid("1", `the member "method" must be a string`)},

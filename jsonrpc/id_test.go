@@ -58,3 +58,28 @@ func TestParseIDCopies(t *testing.T) {
 		t.Errorf("the id is %s after its frame has changed, want %q", id, "abc")
 	}
 }
+
+func TestIDEqual(t *testing.T) {
+	tests := []struct {
+		a, b jsonrpc.ID
+		want bool
+	}{
+		{`1`, `1`, true},
+		{`1`, `"1"`, false},
+		{`1`, `01`, false},
+		{`"a"`, `"a"`, true},
+		{`"a"`, `"A"`, false},
+		{`"a"`, `"\u0061"`, true},
+		{`"\u0061"`, `"\u0061"`, true},
+		{`"\/"`, `"/"`, true},
+		{`"\n"`, `"\u000a"`, true},
+		{`"\\"`, `"\u005c"`, true},
+		{`"\\n"`, `"\n"`, false},
+		{`""`, ``, false},
+	}
+	for _, tt := range tests {
+		if tt.a.Equal(tt.b) != tt.want || tt.b.Equal(tt.a) != tt.want {
+			t.Errorf("Equal(%s, %s) is not %v both ways", tt.a, tt.b, tt.want)
+		}
+	}
+}

@@ -145,23 +145,31 @@ func TestWatcherSleeps(t *testing.T) {
 	})
 }
 
-// A run is never overlooked, at whatever moment it begins: here at the moment,
-// for real, at which the watcher falls asleep.
-func TestWatcherSeesRunsWhileFallingAsleep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second of real time")
-	}
-	w := watchLead()
-	defer w.close()
-	for range 40 {
-		for start := time.Now(); !w.asleep.Load() && time.Since(start) < 25*time.Millisecond; {
+// A run that begins while the watcher falls asleep is never overlooked: the
+// watcher sees it, or is woken by it.
+func TestWatcherFallsAsleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := lead{wake: make(chan struct{}, 1)}
+		last := l.state.Load()
+		l.begin()
+		if !l.sleep(nil, last) || l.asleep.Load() || len(l.wake) > 0 {
+			t.Error("the watcher must not sleep during a run that it has not seen")
 		}
-		run := w.begin()
-		for start := time.Now(); w.busy(); {
-			if time.Since(start) > 10*time.Second {
-				t.Fatal("a run was overlooked")
-			}
+		slept := make(chan bool, 1)
+		last = l.state.Load()
+		go func() { slept <- l.sleep(nil, last) }() // ends with the next run
+		synctest.Wait()
+		if !l.asleep.Load() || len(slept) > 0 {
+			t.Error("the watcher does not sleep though nothing begins")
 		}
-		w.end(run)
-	}
+		l.begin()
+		if !<-slept || l.asleep.Load() || len(l.wake) > 0 {
+			t.Error("a run must wake the watcher")
+		}
+		stop := make(chan struct{})
+		close(stop)
+		if l.sleep(stop, l.state.Load()) {
+			t.Error("the watcher must end when it is stopped")
+		}
+	})
 }

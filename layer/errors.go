@@ -75,3 +75,19 @@ func failure(err error) *registry.Failure {
 	}
 	return nil
 }
+
+// missingAbility returns the error for the peer if a handler needs what the
+// client cannot do, or nil. The stateless era has a code for that.
+func missingAbility(inv *Invocation, err error) error {
+	var missing *registry.MissingAbilityError
+	if !errors.As(err, &missing) {
+		return nil
+	}
+	if !inv.Call.Version.Stateless() {
+		return invalidParams("%v", missing)
+	}
+	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", missing.Missing)
+	e.Data = append(missing.Missing.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
+	e.Status = 400
+	return e
+}

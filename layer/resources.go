@@ -66,6 +66,9 @@ func (l *Layer) runResource(ctx context.Context, inv *Invocation) (_ Result, err
 // deliberate returns the error of a handler that has no results for failures:
 // what the handler reported on purpose, or a timeout, goes to the peer.
 func (l *Layer) deliberate(ctx context.Context, inv *Invocation, err error) error {
+	if missing := missingAbility(inv, err); missing != nil {
+		return missing
+	}
 	if f := failure(err); f != nil {
 		return invalidParams("%s", f.Text)
 	}

@@ -73,6 +73,12 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 	if errors.As(err, &invalid) {
 		return registry.ErrorResult(fmt.Sprintf("Invalid arguments for %s: %s", inv.tool.Name, invalid.Error())), nil
 	}
+	if err := missingAbility(inv, err); err != nil {
+		if !inv.Call.Version.Stateless() {
+			return registry.ErrorResult(fmt.Sprintf("%s cannot run here: %v.", inv.tool.Name, err)), nil
+		}
+		return nil, err
+	}
 	if f := failure(err); f != nil {
 		if f.Err != nil {
 			l.log.DebugContext(ctx, "tool failed", "tool", inv.tool.Name, "error", f.Err)
@@ -97,25 +103,24 @@ func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*p
 		return nil, fmt.Errorf("tool %q: the handler returned no result", inv.tool.Name)
 	}
 	if !res.IsError {
-		if err := l.checkStructure(inv, res); err != nil {
+		if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
 			l.log.ErrorContext(ctx, "a tool returned what its output schema forbids", "tool", inv.tool.Name, "error", err)
 			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil
 		}
 	}
-	res = l.cap(inv.tool, res)
+	res = l.cap(inv.tool, withTwin(res))
 	return wrapStructure(inv, res), nil
 }
 
-// checkStructure validates structured content and gives it a text twin if the
-// handler has not.
-func (l *Layer) checkStructure(inv *Invocation, res *protocol.CallToolResult) error {
-	if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
-		return err
+// withTwin gives structured content a text twin if the handler has not. What the
+// handler returned is not touched, since it may return it again.
+func withTwin(res *protocol.CallToolResult) *protocol.CallToolResult {
+	if res.IsError || res.StructuredContent == nil || len(res.Content) > 0 {
+		return res
 	}
-	if res.StructuredContent != nil && len(res.Content) == 0 {
-		res.Content = []protocol.Content{&protocol.Text{Text: string(res.StructuredContent)}}
-	}
-	return nil
+	out := *res
+	out.Content = []protocol.Content{&protocol.Text{Text: string(res.StructuredContent)}}
+	return &out
 }
 
 // wrapStructure puts structured content that is no object into one for versions

@@ -124,10 +124,11 @@ func (f *Failures) Failed(addr string) {
 	now := f.now()
 	f.forgetOldLocked(now)
 	e, found := f.byAddr[key]
-	if !found {
+	if found {
+		f.recent.MoveToFront(e)
+	} else {
 		e = f.rememberLocked(&offender{key, now})
 	}
-	f.recent.MoveToFront(e)
 	e.Value.(*offender).clean = now.Add(min(f.debtLocked(e, now)+f.interval, f.limit))
 }
 
@@ -191,20 +192,15 @@ func (f *Failures) forgetLocked(e *list.Element) {
 // addressKey returns what an address counts as: itself, the first address of its
 // /64, or the zero Addr when it is none.
 func addressKey(s string) netip.Addr {
-	addr, err := netip.ParseAddr(s)
-	if ap, perr := netip.ParseAddrPort(s); perr == nil {
-		addr, err = ap.Addr(), nil
-	}
-	if err != nil {
+	var addr netip.Addr
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		addr = ap.Addr()
+	} else if addr, err = netip.ParseAddr(s); err != nil {
 		return netip.Addr{}
 	}
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() {
 		return addr
 	}
-	prefix, err := addr.Prefix(64)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return prefix.Addr()
+	return netip.PrefixFrom(addr, 64).Masked().Addr()
 }

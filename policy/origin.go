@@ -77,11 +77,8 @@ func (o origin) sameAs(host authority, tls bool) bool {
 	return o.port == host.port || host.port == noPort && o.port == defaultPort(o.scheme)
 }
 
-// String returns the origin as a browser serialises it.
+// String returns an origin that is not null as a browser serialises it.
 func (o origin) String() string {
-	if o.null() {
-		return nullOrigin
-	}
 	a := o.authority
 	if a.port == defaultPort(o.scheme) {
 		a.port = noPort

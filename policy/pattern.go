@@ -47,7 +47,7 @@ func parseHostPattern(s string) (hostPattern, error) {
 // host reports whether the pattern covers the host of a, whatever its port.
 func (p *hostPattern) host(a authority) bool {
 	if p.sub {
-		return len(a.name) > len(p.dotted) && strings.HasSuffix(a.name, p.dotted)
+		return strings.HasSuffix(a.name, p.dotted) // no name starts with a dot
 	}
 	return p.sameHost(a)
 }

@@ -9,7 +9,7 @@ import (
 // passed the [Guard], and none of it was in the body.
 type RequestInfo struct {
 	Method      string
-	Path        string // as the client sent it, without the query
+	Path        string // decoded, without the query
 	Host        string // the Host header or :authority
 	RemoteAddr  string // IP:port of the other end of the connection, which may be a proxy
 	PeerSubject string // subject of the verified client certificate; empty without one

@@ -77,15 +77,17 @@ func checkSecret(s string) error {
 	case s == "":
 		return errors.New("empty token: want 1 to 4096 visible ASCII characters")
 	case len(s) > maxToken:
-		return fmt.Errorf("token of %d bytes: want at most %d", len(s), maxToken)
+		return fmt.Errorf("token is longer than %d bytes", maxToken)
 	case placeholder(s):
-		return errors.New("token contains ${...}, which nothing has replaced: want the token itself, env:VAR or file:PATH")
+		return errPlaceholder
 	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return fmt.Errorf("token has a character at byte %d that a header cannot carry (white space, a control character or one outside ASCII): want visible ASCII", i)
 	}
 	return nil
 }
+
+var errPlaceholder = errors.New("token contains ${...}, which nothing has replaced: want the token itself, env:VAR or file:PATH")
 
 // placeholder reports whether s has a ${…} in it, the mark of a configuration
 // whose reader replaces no variables.

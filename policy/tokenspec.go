@@ -33,6 +33,9 @@ const openToAll fs.FileMode = 0o006
 //
 // Errors repeat the name of a variable or file, but nothing of a token.
 func ParseToken(spec string, getenv func(string) string, open func(string) (fs.File, error)) (Token, error) {
+	if placeholder(spec) { // before it is split, since ${VAR:-x} has a colon
+		return Token{}, errPlaceholder
+	}
 	source, roles, id := splitSpec(spec)
 	secret, err := readSecret(source, getenv, open)
 	if err != nil {

@@ -73,6 +73,14 @@ const (
 const (
 	ResultComplete      string = "complete"
 	ResultInputRequired string = "input_required"
+	ResultTask          string = "task" // of the tasks extension
+)
+
+// Extensions of the protocol.
+const (
+	ExtensionTasks  string = "io.modelcontextprotocol/tasks"
+	ExtensionSkills string = "io.modelcontextprotocol/skills"
+	ExtensionUI     string = "io.modelcontextprotocol/ui"
 )
 
 // MaxCompletionValues is how many values a completion may have.

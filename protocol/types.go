@@ -149,3 +149,17 @@ func appendInt(dst []byte, name string, value int64) []byte {
 	dst = append(dst, '"', ':')
 	return strconv.AppendInt(dst, value, 10)
 }
+
+// AppendMembers appends the members of a raw object, each after a comma.
+func AppendMembers(dst, obj []byte) []byte {
+	if len(obj) == 0 {
+		return dst
+	}
+	start := len(dst)
+	dst = jsonwire.AppendLine(dst, obj)
+	if dst[len(dst)-1] != '}' || jsonwire.SkipSpace(dst[start+1:]) == len(dst)-start-2 {
+		return dst[:start] // an empty object
+	}
+	dst[start] = ',' // in place of the opening brace
+	return dst[:len(dst)-1]
+}

@@ -122,6 +122,10 @@ func (v Version) HasResourceLink() bool { return v >= V20250618 }
 // HasElicitation reports whether a server may ask the user for input.
 func (v Version) HasElicitation() bool { return v >= V20250618 }
 
+// HasURLElicitation reports whether elicitation has modes, of which one is to
+// open a URL.
+func (v Version) HasURLElicitation() bool { return v >= V20251125 }
+
 // HasIcons reports whether definitions have icons, and the implementation a
 // description and a web site.
 func (v Version) HasIcons() bool { return v >= V20251125 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
@@ -36,6 +37,31 @@ type Client interface {
 	Log(ctx context.Context, level protocol.LogLevel, logger string, data []byte) error
 }
 
+// Asker is a [Client] that can be asked, and that keeps what a handler needs when
+// it is run again.
+type Asker interface {
+	Client
+	// Wants reports whether a log message of the level would be sent.
+	Wants(level protocol.LogLevel) bool
+	// Has reports whether the client declared all of the given abilities.
+	Has(Ability) bool
+	// Ask puts a question to the client and returns the answer, raw JSON that
+	// the question's check has accepted. See [Call.Elicit] for when it returns
+	// [ErrInputRequired].
+	Ask(ctx context.Context, q *Question) ([]byte, error)
+	// Load returns what Save kept under a key, in this run of the handler or in
+	// an earlier one of the same call.
+	Load(key string) (raw []byte, ok bool)
+	// Save keeps a value, raw JSON, for runs of the handler that follow.
+	Save(key string, raw []byte)
+}
+
+// asker returns the client's side of the call if it can be asked.
+func (c *Call) asker() (Asker, bool) {
+	a, ok := c.Client.(Asker)
+	return a, ok
+}
+
 // Progress reports how far the call is; see [Client.Progress].
 func (c *Call) Progress(ctx context.Context, progress, total float64, message string) error {
 	if c.Client == nil {
@@ -55,6 +81,15 @@ func (c *Call) Log(ctx context.Context, level protocol.LogLevel, logger string, 
 		return fmt.Errorf("encoding log data: %w", err)
 	}
 	return c.Client.Log(ctx, level, logger, raw)
+}
+
+// Detach lets go of the answer's stream, if it is one that can be resumed: the
+// client is to come back for the rest after the given time. It is for calls that
+// take long and have nothing to say meanwhile; elsewhere it does nothing.
+func (c *Call) Detach(retry time.Duration) {
+	if d, ok := c.Client.(interface{ Detach(time.Duration) }); ok {
+		d.Detach(retry)
+	}
 }
 
 // Var returns the value of a template variable, or "" if there is none.

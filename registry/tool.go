@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -189,26 +190,29 @@ func (e *ToolEntry) compile() error {
 	}
 	e.headers = headers
 	if !e.bound {
-		s, err := schema.Compile(e.InputSchema, nil)
+		// Models write null for what they want to leave out.
+		s, err := schema.Compile(e.InputSchema, &schema.Options{NullAsAbsent: true})
 		if err != nil {
 			return fmt.Errorf("input schema: %w", err)
 		}
 		e.input = s
 	}
 	if t := jsonwire.Lookup(trim(e.InputSchema), "type"); t == nil || t[0] != '"' || !jsonwire.EqualString(t, "object") {
-		return fmt.Errorf(`input schema: the root must have "type":"object"`)
+		return errors.New(`input schema: the root must have "type":"object"`)
 	}
 	if e.OutputSchema == nil {
 		return nil
 	}
-	s, err := schema.Compile(e.OutputSchema, nil)
+	s, err := schema.Compile(e.OutputSchema, &schema.Options{Noun: "result"})
 	if err != nil {
 		return fmt.Errorf("output schema: %w", err)
 	}
-	e.output, e.legacy = s, e.OutputSchema
-	if t := jsonwire.Lookup(trim(e.OutputSchema), "type"); t == nil || t[0] != '"' || !jsonwire.EqualString(t, "object") {
-		e.wraps = true
-		e.legacy = append(append([]byte(`{"type":"object","properties":{"result":`), e.OutputSchema...), `},"required":["result"],"additionalProperties":false}`...)
+	if trim(e.OutputSchema)[0] != '{' {
+		return errors.New("output schema: it must be a JSON object")
+	}
+	e.output = s
+	if e.legacy, e.wraps, err = schema.Wrap(e.OutputSchema); err != nil {
+		return fmt.Errorf("output schema: %w", err)
 	}
 	return nil
 }

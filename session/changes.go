@@ -27,20 +27,27 @@ func (s *Session) announceChanges(peer jsonrpc.Peer) {
 		s.server.log.Warn("a session is not told of changes", "error", err)
 		return
 	}
-	s.mu.Lock()
-	closed := s.closed
-	if !closed {
-		s.changes = sub
-	}
-	uris := s.watched
-	s.mu.Unlock()
-	if closed {
+	if !s.keepChanges(sub) {
 		sub.Close()
-		return
 	}
-	for uri := range uris { // subscribed before the handshake was over
-		_ = sub.AddURI(uri) // it was checked, and the bound is the hub's
+}
+
+// keepChanges makes the session the owner of what announces changes to it, and
+// adds the resources that it subscribed to before the handshake was over. It
+// reports false if the session has ended.
+func (s *Session) keepChanges(sub *notify.Subscriber) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
 	}
+	s.changes = sub
+	for uri := range s.watched {
+		if err := sub.AddURI(uri); err != nil {
+			s.server.log.Warn("a session is not told of updates to a resource", "error", err)
+		}
+	}
+	return true
 }
 
 // appendChange appends the notification for an event. Subscription is the raw

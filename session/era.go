@@ -92,7 +92,7 @@ func (x *exchange) classifyStateless(c *claim) (*method, error) {
 		return nil, unsupportedVersion(c.version)
 	}
 	m := x.server.methods[x.req.Method]
-	x.Version = v
+	x.Version, x.capabilities = v, c.capabilities
 	if m == nil || !m.has(v) {
 		return nil, x.unknownMethod()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"time"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
@@ -24,14 +25,16 @@ type exchange struct {
 	drained <-chan struct{}   // closed when long requests should end
 	headers *protocol.Headers // of the HTTP request; nil without one
 
-	token    []byte // raw progress token, or nil
-	logLevel protocol.LogLevel
+	token        []byte // raw progress token, or nil
+	capabilities []byte // of the client, raw; only in the stateless era
+	logLevel     protocol.LogLevel
 
 	mu       sync.Mutex // guards the fields below, and that nothing is sent after the end
 	done     bool
 	reported bool // progress has been sent
 	progress float64
 	frame    []byte
+	inputs   *inputs // nil until something is asked or kept
 }
 
 // finish ends the exchange: what its handler left running sends nothing more.
@@ -104,7 +107,7 @@ func (x *exchange) close(dst, meta []byte) []byte {
 	}
 	dst = append(dst, ',')
 	dst = append(dst, x.server.meta...)
-	dst = appendMembers(dst, meta)
+	dst = protocol.AppendMembers(dst, meta)
 	return append(dst, `}}`...)
 }
 
@@ -116,20 +119,6 @@ func (x *exchange) empty(dst []byte) []byte {
 	return x.close(append(dst, `{"resultType":"complete"`...), nil)
 }
 
-// appendMembers appends the members of a raw object, with a comma before them.
-func appendMembers(dst, obj []byte) []byte {
-	if len(obj) == 0 {
-		return dst
-	}
-	start := len(dst)
-	dst = jsonwire.AppendLine(dst, obj)
-	if dst[len(dst)-1] != '}' || jsonwire.SkipSpace(dst[start+1:]) == len(dst)-start-2 {
-		return dst[:start] // an empty object
-	}
-	dst[start] = ',' // in place of the opening brace
-	return dst[:len(dst)-1]
-}
-
 // text returns a parameter that must be a string.
 func (x *exchange) text(name string) (string, error) {
 	raw := x.req.Params.Get(name)
@@ -137,4 +126,11 @@ func (x *exchange) text(name string) (string, error) {
 		return "", invalidParams("%s: params.%s must be a string", x.req.Method, name)
 	}
 	return jsonwire.Unquote(raw), nil
+}
+
+// Detach lets go of the stream of the answer; see [registry.Call.Detach].
+func (x *exchange) Detach(retry time.Duration) {
+	if p, ok := x.peer.(interface{ CloseStream(time.Duration) }); ok && x.Version.PrimesStreams() {
+		p.CloseStream(retry)
+	}
 }

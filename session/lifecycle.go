@@ -6,6 +6,7 @@ import (
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
 )
 
 // initialize answers the handshake. The version is the one asked for, if it has
@@ -51,7 +52,7 @@ func (x *exchange) clientInfo() (clientInfo, error) {
 		return c, invalidParams("initialize: params.clientInfo must be an object with the strings name and version")
 	}
 	c.name, c.version = jsonwire.Unquote(name), jsonwire.Unquote(version)
-	c.capabilities = append([]byte(nil), caps...)
+	c.can = registry.ParseAbilities(caps)
 	return c, nil
 }
 

@@ -1,10 +1,13 @@
 package session
 
 import (
+	"errors"
+
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
 )
 
 // lister returns the handler of a list method.
@@ -39,9 +42,13 @@ func (x *exchange) callTool(dst []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
+	target := jsonwire.Unquote(name)
+	if err := x.restore(target, args); err != nil {
+		return dst, err
+	}
 	res, err := x.server.layer.CallTool(x.ctx, &x.Request, name, args)
 	if err != nil {
-		return dst, err
+		return x.unfinished(dst, err, target, args)
 	}
 	return x.close(res.AppendMembers(x.open(dst), x.Version), res.Meta), nil
 }
@@ -51,9 +58,12 @@ func (x *exchange) readResource(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	if err := x.restore(uri, nil); err != nil {
+		return dst, err
+	}
 	res, err := x.server.layer.ReadResource(x.ctx, &x.Request, uri)
 	if err != nil {
-		return dst, err
+		return x.unfinished(dst, err, uri, nil)
 	}
 	dst = res.AppendMembers(x.open(dst), x.Version)
 	if x.Version.Stateless() {
@@ -69,15 +79,28 @@ func (x *exchange) getPrompt(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	args, err := x.stringMap("arguments", x.req.Params.Get("arguments"))
+	raw := x.req.Params.Get("arguments")
+	args, err := x.stringMap("arguments", raw)
 	if err != nil {
+		return dst, err
+	}
+	if err := x.restore(name, raw); err != nil {
 		return dst, err
 	}
 	res, err := x.server.layer.GetPrompt(x.ctx, &x.Request, name, args)
 	if err != nil {
-		return dst, err
+		return x.unfinished(dst, err, name, raw)
 	}
 	return x.close(res.AppendMembers(x.open(dst), x.Version), res.Meta), nil
+}
+
+// unfinished answers a call that has no result: with what the client is asked,
+// or with the error.
+func (x *exchange) unfinished(dst []byte, err error, target string, args []byte) ([]byte, error) {
+	if errors.Is(err, registry.ErrInputRequired) && x.Version.Stateless() {
+		return x.inputRequired(dst, target, args)
+	}
+	return dst, err
 }
 
 // stringMap reads an object whose values are strings; nothing and null are an

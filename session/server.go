@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,6 +20,9 @@ const (
 	DefaultListTTL          = time.Minute
 	DefaultMaxSubscriptions = 1000
 	DefaultMaxListens       = 64
+	DefaultStateTTL         = 10 * time.Minute
+	DefaultMaxRounds        = 8
+	DefaultAskTimeout       = 5 * time.Minute
 )
 
 // Options configures a [Server]. Layer and Info are mandatory.
@@ -30,9 +34,18 @@ type Options struct {
 	// ListTTL is how long a client may keep a list or the answer to
 	// server/discover; 0 means DefaultListTTL, negative that it must not.
 	ListTTL          time.Duration
-	MaxSubscriptions int          // resource URIs of a session or a listen; 0: DefaultMaxSubscriptions
-	MaxListens       int          // listens of a session at one time; 0: DefaultMaxListens
-	Logger           *slog.Logger // nil discards
+	MaxSubscriptions int // resource URIs of a session or a listen; 0: DefaultMaxSubscriptions
+	MaxListens       int // listens of a session at one time; 0: DefaultMaxListens
+	// StateKeys are secrets of at least MinStateKey bytes under which the state
+	// of a call is sealed that has to ask its client in the stateless era. The
+	// first one seals, all of them open, so that a key can be replaced; replicas
+	// share them. None: a random one, which only this process has.
+	StateKeys  [][]byte
+	StateTTL   time.Duration // how long a client may take to answer; 0: DefaultStateTTL
+	MaxRounds  int           // how often one call may ask; 0: DefaultMaxRounds
+	AskTimeout time.Duration // for an answer in the handshake era; 0: DefaultAskTimeout
+	Extensions []Extension   // beyond the protocol itself
+	Logger     *slog.Logger  // nil discards
 }
 
 // Server is what the sessions of all peers share. Its methods may be called by
@@ -45,6 +58,10 @@ type Server struct {
 	listTTL      time.Duration
 	maxSubs      int
 	maxListens   int
+	askTimeout   time.Duration
+	maxRounds    int
+	sealer       *sealer
+	extensions   []Extension
 	log          *slog.Logger
 
 	drained chan struct{} // closed by Drain
@@ -55,8 +72,8 @@ type Server struct {
 	meta    []byte // `"_meta":{"io.modelcontextprotocol/serverInfo":…` without the closing brace
 }
 
-// NewServer returns a server.
-func NewServer(o *Options) *Server {
+// NewServer returns a server. The error says which option is wrong.
+func NewServer(o *Options) (*Server, error) {
 	s := &Server{layer: o.Layer, info: o.Info, instructions: o.Instructions, hub: o.Hub, listTTL: o.ListTTL, maxSubs: o.MaxSubscriptions, maxListens: o.MaxListens, log: o.Logger}
 	switch {
 	case s.listTTL == 0:
@@ -73,6 +90,21 @@ func NewServer(o *Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.askTimeout, s.maxRounds = o.AskTimeout, o.MaxRounds
+	if s.askTimeout <= 0 {
+		s.askTimeout = DefaultAskTimeout
+	}
+	if s.maxRounds <= 0 {
+		s.maxRounds = DefaultMaxRounds
+	}
+	ttl := o.StateTTL
+	if ttl <= 0 {
+		ttl = DefaultStateTTL
+	}
+	var err error
+	if s.sealer, err = newSealer(o.StateKeys, ttl); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
 	s.drained = make(chan struct{})
 	s.drain = sync.OnceFunc(func() { close(s.drained) })
 	s.methods = make(map[string]*method)
@@ -81,6 +113,9 @@ func NewServer(o *Options) *Server {
 		s.methods[m.name] = &m
 		s.names[m.name] = m.name
 	}
+	if err := s.addExtensions(o.Extensions); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
 	for _, name := range []string{protocol.NotifyInitialized, protocol.NotifyCancelled} {
 		s.names[name] = name
 	}
@@ -88,7 +123,7 @@ func NewServer(o *Options) *Server {
 	s.meta = jsonwire.AppendQuote(s.meta, protocol.MetaServerInfo)
 	s.meta = append(s.meta, ':')
 	s.meta = s.info.Append(s.meta, protocol.LatestStateless)
-	return s
+	return s, nil
 }
 
 // Decoder returns a decoder that knows the names of the server's methods.
@@ -122,5 +157,6 @@ func (s *Server) appendCapabilities(dst []byte, v protocol.Version) []byte {
 	if v.DeclaresCompletions() {
 		dst = append(dst, `,"completions":{}`...)
 	}
-	return append(dst, `,"logging":{}}`...)
+	dst = append(dst, `,"logging":{}`...)
+	return append(s.appendExtensions(dst, v), '}')
 }

@@ -10,6 +10,7 @@ import (
 	"cloudg.dev/cloudg/notify"
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
 )
 
 // Session is one peer on a connection. It implements [jsonrpc.Handler].
@@ -38,7 +39,7 @@ type Session struct {
 // nothing.
 type clientInfo struct {
 	name, version string
-	capabilities  []byte // raw JSON
+	can           registry.Ability
 }
 
 // Handle implements [jsonrpc.Handler].
@@ -108,6 +109,18 @@ func (s *Session) negotiated() protocol.Version {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
+}
+
+func (s *Session) abilities() registry.Ability {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client.can
+}
+
+func (s *Session) isReady() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
 }
 
 // terms returns what the handshake and logging/setLevel have settled.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +14,9 @@ import (
 // of the answer. It reports whether to go on.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 	origins := r.Header["Origin"]
+	if h.opts.Guard.HasCORS() {
+		w.Header().Add("Vary", "Origin") // also where it is not granted
+	}
 	if len(origins) == 1 && h.opts.Guard.CORS(origins[0]) {
 		h.grant(w.Header(), origins[0])
 	}
@@ -40,7 +42,6 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 // allowed, so that a browser sends none of its own.
 func (h *Handler) grant(header http.Header, origin string) {
 	header.Set("Access-Control-Allow-Origin", origin)
-	header.Add("Vary", "Origin")
 	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After")
 }
 
@@ -102,7 +103,7 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) *policy.P
 
 // checkToken authenticates by token. Addresses that keep failing are slowed.
 func (h *Handler) checkToken(w http.ResponseWriter, r *http.Request) *policy.Principal {
-	addr := remoteHost(r)
+	addr := r.RemoteAddr
 	if f := h.opts.Failures; f != nil {
 		if wait, blocked := f.Blocked(addr); blocked {
 			w.Header().Set("Retry-After", seconds(wait))
@@ -112,8 +113,8 @@ func (h *Handler) checkToken(w http.ResponseWriter, r *http.Request) *policy.Pri
 	}
 	p, refusal := h.opts.Tokens.Authenticate(r.Header["Authorization"])
 	if refusal != nil {
-		if h.opts.Failures != nil {
-			h.opts.Failures.Failed(addr)
+		if h.opts.Failures != nil && len(r.Header["Authorization"]) > 0 {
+			h.opts.Failures.Failed(addr) // a guess; no credential at all is none
 		}
 		h.log.WarnContext(r.Context(), "authentication failed", "reason", refusal.Message, "address", addr)
 		h.challenge(w, refusal.Challenge, refusal.Message)
@@ -128,13 +129,6 @@ func (h *Handler) checkToken(w http.ResponseWriter, r *http.Request) *policy.Pri
 func (h *Handler) challenge(w http.ResponseWriter, challenge, message string) {
 	w.Header().Set("WWW-Authenticate", challenge)
 	h.refuse(w, http.StatusUnauthorized, message)
-}
-
-func remoteHost(r *http.Request) string {
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		return host
-	}
-	return r.RemoteAddr
 }
 
 // seconds renders a duration for Retry-After, rounded up.

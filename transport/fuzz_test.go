@@ -67,6 +67,8 @@ func FuzzLines(f *testing.F) {
 		f.Add([]byte(input), []byte{0}, uint8(7))
 		f.Add([]byte(input), []byte{1, 0x82, 0}, uint8(0))
 	}
+	f.Add([]byte("\ufeff1\n"), []byte{0}, uint8(0))                   // the mark is longer than a line may be
+	f.Add([]byte("1\n"+strings.Repeat("x", 300)), []byte{}, uint8(7)) // too long without an end
 	f.Fuzz(func(t *testing.T, input, cuts []byte, limit uint8) {
 		in := &cutReader{left: input, cuts: cuts}
 		maxLine := int(limit) + 1

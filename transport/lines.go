@@ -131,11 +131,12 @@ func (l *Lines) skip() {
 	l.buf, l.start, l.end, l.searched = nil, 0, 0, 0
 }
 
-// last returns what stands behind the last line end, or the error.
+// last returns what stands behind the last line end, or the error. Nothing is
+// left of a line that is skipped.
 func (l *Lines) last() ([]byte, error) {
 	line := message(l.buf[l.start:l.end])
 	l.start, l.searched = l.end, l.end
-	if len(line) > 0 && !l.skipping && errors.Is(l.err, io.EOF) {
+	if len(line) > 0 && errors.Is(l.err, io.EOF) {
 		return line, nil
 	}
 	return nil, l.err

@@ -110,13 +110,16 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 	if err := f.register(c.tools); err != nil {
 		return err
 	}
-	server := session.NewServer(&session.Options{
+	server, err := session.NewServer(&session.Options{
 		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, Logger: log}),
 		Info:         protocol.Implementation{Name: "everything", Title: "Everything", Version: "1.0.0"},
 		Instructions: "Fixtures for tests. Nothing here is useful.",
 		Hub:          hub,
 		Logger:       log,
 	})
+	if err != nil {
+		return err
+	}
 	if c.http != "" {
 		return serveHTTP(ctx, c, server, log)
 	}

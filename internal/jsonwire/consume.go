@@ -186,11 +186,10 @@ const (
 // special marks, in the high bit of each byte of w, the bytes that end a run
 // of plain string content: quotes, backslashes, control characters and bytes
 // above ASCII. Only the lowest mark is exact, since a borrow may set marks
-// above a true one.
+// above a true one. A subtraction from a byte above ASCII may mark it too, which
+// is right anyway.
 func special(w uint64) uint64 {
-	quote := w ^ ones*'"'
-	slash := w ^ ones*'\\'
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
+	return ((w ^ ones*'"') - ones | (w ^ ones*'\\') - ones | (w - ones*0x20) | w) & highs
 }
 
 // plainRun counts the bytes at the start of b that stand for themselves in a

@@ -53,8 +53,11 @@ func (c *Checker) Sent(line []byte) {
 		return
 	}
 	var batch []json.RawMessage
-	if json.Unmarshal(line, &batch) != nil {
+	switch isBatch := json.Unmarshal(line, &batch) == nil && line[0] == '['; {
+	case !isBatch:
 		batch = []json.RawMessage{line}
+	case !c.negotiated.AllowsBatch():
+		return // it is refused as a whole
 	}
 	for _, raw := range batch {
 		var message object
@@ -75,6 +78,7 @@ func (c *Checker) sentLocked(message object) {
 		for _, r := range c.requests[string(params["requestId"])] {
 			r.cancelled = true
 		}
+	case method == "" && (message["result"] != nil || message["error"] != nil):
 	case id != "" && id != "null":
 		c.requests[id] = append(c.requests[id], &request{
 			id: id, method: method,

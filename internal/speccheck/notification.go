@@ -34,7 +34,11 @@ func (c *Checker) notificationLocked(raw []byte, m object) error {
 	if err != nil {
 		return err
 	}
-	return c.spec.Validate(c.versionLocked(modern), name, raw)
+	v := c.versionLocked(modern)
+	if err := c.spec.Validate(v, "JSONRPCNotification", raw); err != nil {
+		return err
+	}
+	return c.spec.Validate(v, name, raw)
 }
 
 // progressLocked checks progress against the request that it belongs to. What

@@ -155,8 +155,9 @@ func newDocument(raw []byte) (*document, error) {
 	definitions, _ := root[doc.keyword].(map[string]any)
 	for name, d := range definitions {
 		doc.names[name] = true
-		if name != "Result" && name != "EmptyResult" { // what every result may be
+		if name != "Result" && name != "EmptyResult" && name != "JSONRPCNotification" { // what every one may be
 			closeObjects(d)
+			declareEnvelope(d)
 		}
 	}
 	var err error
@@ -187,5 +188,14 @@ func closeObjects(node any) {
 		for _, branch := range any {
 			closeObjects(branch)
 		}
+	}
+}
+
+// declareEnvelope makes a message accept the member that all messages have: until
+// 2025-06-18 the definitions of notifications leave it to that of the envelope.
+func declareEnvelope(node any) {
+	o, _ := node.(map[string]any)
+	if properties, ok := o["properties"].(map[string]any); ok && properties["method"] != nil && properties["jsonrpc"] == nil {
+		properties["jsonrpc"] = map[string]any{"const": "2.0"}
 	}
 }

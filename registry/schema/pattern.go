@@ -12,7 +12,8 @@ import (
 // without an engine.
 type pattern struct {
 	source string
-	size   int // of the program, in instructions
+	size   int // of the program, in instructions, as it counts for the bounds
+	active int // how many of them can be at work at once
 
 	re     *regexp.Regexp // nil if one of the following is enough
 	prefix []byte         // of "^abc": what the text starts with
@@ -66,6 +67,11 @@ func compilePattern(source string) (*pattern, error) {
 	if p.re, err = regexp.Compile(text); err != nil {
 		return fail(err)
 	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return fail(err)
+	}
+	p.active = activity(prog)
 	return p, nil
 }
 
@@ -158,7 +164,7 @@ func (p *pattern) cost(n int) int {
 	if p.re == nil {
 		return n >> 5
 	}
-	return 4 + n*p.size>>3
+	return 4 + n*p.active>>1
 }
 
 // match reports whether the pattern is somewhere in the text.

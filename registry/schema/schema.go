@@ -70,7 +70,7 @@ func (o *Options) withDefaults() Options {
 	setDefault(&out.Noun, "argument")
 	setDefault(&out.MaxErrors, 10)
 	setDefault(&out.MaxDepth, 4096)
-	setDefault(&out.MaxWork, 250_000)
+	setDefault(&out.MaxWork, 500_000)
 	setDefault(&out.MaxSchemas, 30_000)
 	setDefault(&out.MaxBytes, 4<<20)
 	return out
