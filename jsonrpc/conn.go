@@ -234,7 +234,7 @@ func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
 	m, err := c.opts.Decoder.Decode(frame)
 	if err != nil {
 		var de *DecodeError
-		if !errors.As(err, &de) || de.Response {
+		if !errors.As(err, &de) || de.Response || de.Notification {
 			c.log.Warn("ignoring an invalid response", "error", err)
 			return nil, nil
 		}

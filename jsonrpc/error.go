@@ -132,8 +132,9 @@ func endedEarly(ctx context.Context) *Error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, ErrShutdown):
 		return &Error{Code: CodeInternal, Message: ErrShutdown.Error()}
-	case errors.Is(cause, ErrCancelled), errors.Is(cause, ErrClosed):
-		// The peer does not want the answer, or is gone.
+	case errors.Is(cause, ErrCancelled), errors.Is(cause, ErrClosed), errors.Is(cause, context.Canceled):
+		// The peer does not want the answer, or is gone. Net/http ends the
+		// context of a request whose client is gone without a cause.
 		return &Error{Code: CodeInternal, Message: ErrCancelled.Error()}
 	}
 	return nil

@@ -189,7 +189,10 @@ const (
 // above a true one. A subtraction from a byte above ASCII may mark it too, which
 // is right anyway.
 func special(w uint64) uint64 {
-	return ((w ^ ones*'"') - ones | (w ^ ones*'\\') - ones | (w - ones*0x20) | w) & highs
+	quote := (w ^ ones*'"') - ones
+	slash := (w ^ ones*'\\') - ones
+	control := w - ones*0x20
+	return (quote | slash | control | w) & highs
 }
 
 // plainRun counts the bytes at the start of b that stand for themselves in a

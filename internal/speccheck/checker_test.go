@@ -39,7 +39,7 @@ func TestChecker(t *testing.T) {
 		in      []string
 		want    string // in the error about the last line; empty for none
 	}{
-		{"not json", "", []string{`<- {`}, "EOF"},
+		{"not json", "", []string{`<- {`}, "ends"},
 		{"an answer", "2025-11-25", []string{list, `<- {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`}, ""},
 		{"null for an array", "2025-11-25", []string{list, `<- {"jsonrpc":"2.0","id":1,"result":{"tools":null}}`}, "ListToolsResult"},
 		{"another id", "2025-11-25", []string{list, `<- {"jsonrpc":"2.0","id":"1","result":{"tools":[]}}`}, "not in flight"},
