@@ -25,6 +25,7 @@ type Options struct {
 type Registry struct {
 	prefix   string
 	onChange func(policy.Kind)
+	schemas  schemaCache
 	snap     atomic.Pointer[Snapshot] // nil after a change, until somebody reads
 
 	mu        sync.Mutex // guards the fields below
@@ -135,7 +136,7 @@ func (r *Registry) tell(kind policy.Kind) {
 func (r *Registry) AddTool(tools ...Tool) error {
 	for _, t := range tools {
 		t.Name = r.prefix + t.Name
-		e, err := newToolEntry(t)
+		e, err := newToolEntry(t, &r.schemas)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (r *Registry) AddTool(tools ...Tool) error {
 // new one.
 func (r *Registry) ReplaceTool(t Tool) error {
 	t.Name = r.prefix + t.Name
-	e, err := newToolEntry(t)
+	e, err := newToolEntry(t, &r.schemas)
 	if err != nil {
 		return err
 	}

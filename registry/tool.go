@@ -36,10 +36,30 @@ type Tool struct {
 	Timeout      time.Duration // 0: the layer's default; negative: none
 	MaxOutput    int           // bytes of text; 0: the layer's default; negative: none
 	Meta         []byte        // raw JSON object, or nil
+	Task         TaskMode      // whether a call may go on as a task
 	Handler      ToolHandler
 
 	bound bool // the handler validates the arguments itself, while it binds them
 }
+
+// TaskMode says whether a call of a tool may go on after its request was
+// answered, as a task that the client looks after. Only clients that declare the
+// tasks extension, which the handshake era does not have, are given tasks.
+type TaskMode uint8
+
+// The task modes.
+const (
+	// TaskNever means that the client waits for the result.
+	TaskNever TaskMode = iota
+	// TaskOptional means that a call becomes a task when its handler says so,
+	// with [Call.StartTask], or when it takes longer than the server likes to
+	// keep a client waiting. Without the extension, and when there are too many
+	// tasks, the client waits.
+	TaskOptional
+	// TaskAlways means that a call is a task from the moment its arguments are
+	// accepted. Without the extension it is refused.
+	TaskAlways
+)
 
 // ToolAnnotations are hints about what a tool does. A nil hint is derived.
 type ToolAnnotations struct {
@@ -155,7 +175,7 @@ type ToolEntry struct {
 	headers []schema.Header // properties of the input that travel as headers too
 }
 
-func newToolEntry(t Tool) (*ToolEntry, error) {
+func newToolEntry(t Tool, schemas *schemaCache) (*ToolEntry, error) {
 	if err := checkName("tool", t.Name); err != nil {
 		return nil, err
 	}
@@ -171,9 +191,12 @@ func newToolEntry(t Tool) (*ToolEntry, error) {
 	if err := checkMeta(t.Meta); err != nil {
 		return fail("_meta", err)
 	}
+	if t.Task > TaskAlways {
+		return fail("task mode", errors.New("unknown: want TaskNever, TaskOptional or TaskAlways"))
+	}
 	e := &ToolEntry{Tool: t}
 	e.Subject = policy.Subject{Kind: policy.Tool, Name: t.Name, Category: t.Category, Tags: t.Tags, Sensitivity: t.Sensitivity, Capabilities: t.Capabilities}
-	if err := e.compile(); err != nil {
+	if err := e.compile(schemas); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 	}
 	return e, nil
@@ -183,15 +206,14 @@ func newToolEntry(t Tool) (*ToolEntry, error) {
 func (e *ToolEntry) Headers() []schema.Header { return e.headers }
 
 // compile prepares the schemas.
-func (e *ToolEntry) compile() error {
-	headers, err := schema.Headers(e.InputSchema)
+func (e *ToolEntry) compile(schemas *schemaCache) error {
+	headers, err := schemas.headersOf(e.InputSchema)
 	if err != nil {
 		return fmt.Errorf("input schema: %w", err)
 	}
 	e.headers = headers
 	if !e.bound {
-		// Models write null for what they want to leave out.
-		s, err := schema.Compile(e.InputSchema, &schema.Options{NullAsAbsent: true})
+		s, err := schemas.input(e.InputSchema)
 		if err != nil {
 			return fmt.Errorf("input schema: %w", err)
 		}
