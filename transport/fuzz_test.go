@@ -12,8 +12,8 @@ import (
 	"cloudg.dev/cloudg/transport"
 )
 
-// split is what Lines must make of all the bytes, in the simplest way.
-func split(input []byte, limit int) []string {
+// splitLines is what Lines must make of all the bytes, in the simplest way.
+func splitLines(input []byte, limit int) []string {
 	var frames []string
 	for line := range bytes.Lines(bytes.TrimPrefix(input, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -93,7 +93,7 @@ func FuzzLines(f *testing.F) {
 			frames, got = append(frames, frame), append(got, string(frame))
 		}
 		checkUnchanged(t, frames, got)
-		if want := split(input, maxLine); !slices.Equal(want, got) {
+		if want := splitLines(input, maxLine); !slices.Equal(want, got) {
 			t.Errorf("%d frames differ\n got %q\nwant %q", len(got), got, want)
 		}
 	})

@@ -23,10 +23,10 @@ import (
 // refused stands for a line that was refused, where frames are listed.
 const refused = "(refused)"
 
-// readAll reads to the end. It returns the frames and the error that ended them,
+// readLines reads to the end. It returns the frames and the error that ended them,
 // nil for io.EOF. Whatever a frame was when it was handed out it must be in the
 // end.
-func readAll(t testing.TB, l *transport.Lines) ([]string, error) {
+func readLines(t testing.TB, l *transport.Lines) ([]string, error) {
 	t.Helper()
 	var frames [][]byte
 	var seen []string
@@ -124,7 +124,7 @@ func TestLinesRead(t *testing.T) {
 		for _, r := range readers {
 			t.Run(tt.name+"/"+r.name, func(t *testing.T) {
 				l := transport.NewLines(r.wrap(strings.NewReader(tt.in)), io.Discard, &transport.LinesOptions{MaxLine: 8})
-				got, err := readAll(t, l)
+				got, err := readLines(t, l)
 				if err != nil {
 					t.Errorf("Read: %v", err)
 				}
@@ -154,7 +154,7 @@ func TestLinesReadLengths(t *testing.T) {
 	for _, r := range readers[:4] {
 		t.Run(r.name, func(t *testing.T) {
 			l := transport.NewLines(r.wrap(strings.NewReader(input)), io.Discard, &transport.LinesOptions{MaxLine: limit})
-			got, err := readAll(t, l)
+			got, err := readLines(t, l)
 			if err != nil {
 				t.Errorf("Read: %v", err)
 			}
@@ -197,7 +197,7 @@ func TestLinesReadFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			l := transport.NewLines(tt.in, io.Discard, &transport.LinesOptions{MaxLine: 8})
-			got, err := readAll(t, l)
+			got, err := readLines(t, l)
 			if !errors.Is(err, tt.err) {
 				t.Errorf("Read: %v, want %v", err, tt.err)
 			}
@@ -253,13 +253,13 @@ func (e *endless) Read(p []byte) (int, error) {
 // that is allowed, and nothing once it is refused.
 func TestLinesEndlessLine(t *testing.T) {
 	live := uint64(0)
-	in := &endless{left: 200 << 20, block: strings.Repeat("x", 1<<20), tail: strings.NewReader("\n{}\n"), sample: func() { live = max(live, memory().HeapAlloc) }}
-	before := memory()
+	in := &endless{left: 200 << 20, block: strings.Repeat("x", 1<<20), tail: strings.NewReader("\n{}\n"), sample: func() { live = max(live, heapStats().HeapAlloc) }}
+	before := heapStats()
 	l := transport.NewLines(in, io.Discard, nil)
 	if _, err := l.Read(t.Context()); !errors.As(err, new(*jsonrpc.FrameError)) {
 		t.Fatalf("Read: %v, want a FrameError", err)
 	}
-	if m := memory(); m.HeapAlloc > before.HeapAlloc+(1<<20) {
+	if m := heapStats(); m.HeapAlloc > before.HeapAlloc+(1<<20) {
 		t.Errorf("%d KiB are kept of a line that was refused", (m.HeapAlloc-before.HeapAlloc)>>10)
 	}
 	if read := 200<<20 - in.left; read > transport.DefaultMaxLine+(1<<20) {
@@ -272,13 +272,13 @@ func TestLinesEndlessLine(t *testing.T) {
 	if live > before.HeapAlloc+most {
 		t.Errorf("the heap grew by %d KiB, want at most %d KiB", (live-before.HeapAlloc)>>10, most>>10)
 	}
-	if total := memory().TotalAlloc - before.TotalAlloc; total > most {
+	if total := heapStats().TotalAlloc - before.TotalAlloc; total > most {
 		t.Errorf("%d KiB were allocated in all, want at most %d KiB", total>>10, most>>10)
 	}
 	runtime.KeepAlive(l)
 }
 
-func memory() (m runtime.MemStats) {
+func heapStats() (m runtime.MemStats) {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return m

@@ -22,7 +22,9 @@ type Checker struct {
 
 	mu         sync.Mutex // guards the fields below
 	negotiated protocol.Version
+	abilities  object                // what the client declared in the handshake
 	ready      bool                  // notifications/initialized was sent
+	asked      map[string]bool       // raw ids of the server's requests
 	requests   map[string][]*request // by raw id; several when an id is used twice
 }
 
@@ -40,7 +42,7 @@ type request struct {
 // NewChecker returns a checker for a conversation that has not begun. Without a
 // spec it checks the rules only, not the schemas.
 func NewChecker(spec *Spec) *Checker {
-	return &Checker{spec: spec, requests: make(map[string][]*request)}
+	return &Checker{spec: spec, requests: make(map[string][]*request), asked: make(map[string]bool)}
 }
 
 // Sent notes a line that goes to the server, before it does. What it cannot
@@ -71,6 +73,9 @@ func (c *Checker) sentLocked(message object) {
 	method, params := text(message["method"]), members(message["params"])
 	meta := members(params["_meta"])
 	id := string(message["id"])
+	if method == protocol.MethodInitialize && c.negotiated == protocol.Unknown {
+		c.abilities = members(params["capabilities"])
+	}
 	switch {
 	case id == "" && method == protocol.NotifyInitialized:
 		c.ready = true
@@ -139,7 +144,7 @@ func (c *Checker) messageLocked(raw []byte) error {
 	}
 	switch {
 	case m["method"] != nil && m["id"] != nil:
-		return errors.New("a request of the server, although no client offers anything")
+		return c.requestLocked(raw, m)
 	case m["method"] != nil:
 		return c.notificationLocked(raw, m)
 	case m["error"] != nil && (m["id"] == nil || string(m["id"]) == "null"):
@@ -238,6 +243,9 @@ func (c *Checker) resultLocked(raw []byte, m object, r *request) error {
 		return err
 	}
 	name := resultDefinition(r.method)
+	if text(members(m["result"])["resultType"]) == protocol.ResultInputRequired && mayAsk(r.method) {
+		name = "InputRequiredResult"
+	}
 	if name == "" {
 		return fmt.Errorf("a result for %s, which no version has", r.method)
 	}
@@ -333,6 +341,12 @@ func resultDefinition(method string) string {
 		return "SubscriptionsListenResult"
 	}
 	return ""
+}
+
+// mayAsk reports whether a request of the method may be answered with what the
+// client is asked.
+func mayAsk(method string) bool {
+	return method == protocol.MethodToolsCall || method == protocol.MethodPromptsGet || method == protocol.MethodResourcesRead
 }
 
 // members returns the members of an object; anything else has none.

@@ -73,6 +73,14 @@ func TestChecker(t *testing.T) {
 		{"a change before the session is ready", "", []string{`<- {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}, "before the session is ready"},
 		{"a change", "2024-11-05", []string{`<- {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}, ""},
 		{"a log message that nobody wants", "", []string{modernList, `<- {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`}, "asked"},
+		{"a question to a client that cannot answer", "2025-11-25", []string{`<- {"jsonrpc":"2.0","id":1,"method":"roots/list"}`}, "did not declare roots"},
+		{"a question without a handshake", "", []string{`<- {"jsonrpc":"2.0","id":1,"method":"roots/list"}`}, "without a handshake"},
+		{"a ping of the server", "2025-03-26", []string{`<- {"jsonrpc":"2.0","id":1,"method":"ping"}`}, ""},
+		{"an id of the server twice", "2025-11-25", []string{`<- {"jsonrpc":"2.0","id":1,"method":"ping"}`, `<- {"jsonrpc":"2.0","id":1,"method":"ping"}`}, "again"},
+		{"a request that no server sends", "2025-11-25", []string{`<- {"jsonrpc":"2.0","id":1,"method":"tools/list"}`}, "no server sends"},
+		{"a cancellation of what is not its own", "2025-11-25", []string{list, `<- {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, "not its own"},
+		{"a call that needs input", "", []string{`-> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",` + meta + `}}`, `<- {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s",` + serverInfo + `}}`}, ""},
+		{"a list that needs input", "", []string{modernList, `<- {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s",` + serverInfo + `}}`}, "ListToolsResult"},
 		{"an unknown notification", "2025-11-25", []string{`<- {"jsonrpc":"2.0","method":"notifications/x"}`}, "no server sends"},
 	}
 	spec := speccheck.Open(t, "../..")

@@ -24,6 +24,8 @@ func (c *Checker) notificationLocked(raw []byte, m object) error {
 		modern, err = c.progressLocked(params)
 	case method == protocol.NotifyMessage:
 		modern, err = c.logLocked()
+	case method == protocol.NotifyCancelled:
+		err = c.cancelledLocked(params)
 	case subscription != "":
 		modern, err = true, c.subscriptionLocked(method, subscription)
 	case method == protocol.NotifyAcknowledged:
@@ -104,6 +106,8 @@ func notificationDefinition(method string) string {
 		return "ProgressNotification"
 	case protocol.NotifyMessage:
 		return "LoggingMessageNotification"
+	case protocol.NotifyCancelled:
+		return "CancelledNotification"
 	case protocol.NotifyToolsListChanged:
 		return "ToolListChangedNotification"
 	case protocol.NotifyPromptsListChanged:

@@ -155,7 +155,7 @@ func newDocument(raw []byte) (*document, error) {
 	definitions, _ := root[doc.keyword].(map[string]any)
 	for name, d := range definitions {
 		doc.names[name] = true
-		if name != "Result" && name != "EmptyResult" && name != "JSONRPCNotification" { // what every one may be
+		if name != "Result" && name != "EmptyResult" && name != "JSONRPCNotification" && name != "JSONRPCRequest" { // what every one may be
 			closeObjects(d)
 			declareEnvelope(d)
 		}
@@ -191,11 +191,12 @@ func closeObjects(node any) {
 	}
 }
 
-// declareEnvelope makes a message accept the member that all messages have: until
-// 2025-06-18 the definitions of notifications leave it to that of the envelope.
+// declareEnvelope makes a message accept the members that all of its kind have:
+// until 2025-06-18 the definitions leave them to that of the envelope.
 func declareEnvelope(node any) {
 	o, _ := node.(map[string]any)
 	if properties, ok := o["properties"].(map[string]any); ok && properties["method"] != nil && properties["jsonrpc"] == nil {
 		properties["jsonrpc"] = map[string]any{"const": "2.0"}
+		properties["id"] = map[string]any{"type": []string{"string", "integer"}}
 	}
 }
