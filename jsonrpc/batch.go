@@ -52,7 +52,7 @@ func (c *Conn) batch(frame []byte) {
 // serveMember runs a request of a batch, and queues the answer to the batch if
 // it is complete.
 func (c *Conn) serveMember(in *call) {
-	frame, _ := Answer(&in.ctx, c.log, c.handler, in.req, c, nil)
+	frame, _ := Answer(&in.ctx, c.log, c.handler, &in.req, c, nil)
 	if in.batch.put(in, frame) {
 		c.out.answer(c.life, c.life, func() []byte { return in.batch.conclude(c) })
 	}

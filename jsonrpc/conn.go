@@ -16,7 +16,7 @@ type Options struct {
 	Decoder     Decoder
 	MaxInFlight int           // requests of the peer at one time; 0 means 1024
 	MaxBatch    int           // members of a batch; 0 means DefaultMaxBatch
-	DrainTime   time.Duration // grace for requests in flight at the end; 0 means 5 s, negative none
+	DrainTime   time.Duration // grace for requests in flight at the end; 0 means 2 s, negative none
 	Logger      *slog.Logger  // nil discards
 	// Ordered names requests that are handled in the order in which they come,
 	// before anything behind them is read; nil means none. Such a request cannot
@@ -26,7 +26,9 @@ type Options struct {
 
 const (
 	defaultInFlight = 1024
-	defaultDrain    = 5 * time.Second
+	// Clients kill a server that has not ended some seconds after they closed its
+	// input.
+	defaultDrain = 2 * time.Second
 	// killTime is how long requests that were cancelled at the end may take to
 	// return and to be answered.
 	killTime = time.Second
@@ -107,18 +109,22 @@ func (c *Conn) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		c.state.finish(context.Cause(ctx))
 	}
-	return c.end(endLife)
+	return c.end(ctx, endLife)
 }
 
 // end brings the connection to its end. What the peer sends meanwhile is still
 // read: it may cancel a request in flight, or answer one of ours that such a
 // request waits for.
-func (c *Conn) end(endLife context.CancelCauseFunc) error {
+func (c *Conn) end(ctx context.Context, endLife context.CancelCauseFunc) error {
+	var hurry <-chan struct{} // ctx, unless it is what ends the connection
+	if ctx.Err() == nil {
+		hurry = ctx.Done()
+	}
 	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
 	c.state.update(func(s *stateLocked) { s.draining = true })
-	if c.life.Err() != nil || !c.settle(c.opts.DrainTime) {
+	if c.life.Err() != nil || !c.settle(c.opts.DrainTime, hurry) {
 		c.abort(ErrShutdown)
-		if !c.settle(killTime) {
+		if !c.settle(killTime, nil) {
 			c.log.Warn("requests did not return after they were cancelled, or the peer does not read", "count", c.InFlight())
 		}
 	}
@@ -136,19 +142,20 @@ func (c *Conn) end(endLife context.CancelCauseFunc) error {
 }
 
 // settle waits until nothing is in flight and all answers are written, for d at
-// most. It reports whether that is so.
-func (c *Conn) settle(d time.Duration) bool {
+// most, or until hurry is closed. It reports whether that is so.
+func (c *Conn) settle(d time.Duration, hurry <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	if !await(c.state.quiet, timer) {
+	if !await(c.state.quiet, timer, hurry) {
 		return false
 	}
 	c.wg.Go(func() { c.out.flush(c.life) }) // the peer decides how long this takes
-	return await(c.out.settled(), timer)
+	return await(c.out.settled(), timer, hurry)
 }
 
-// await waits for done, until the timer fires. It reports whether done is.
-func await(done <-chan struct{}, timer *time.Timer) bool {
+// await waits for done, until the timer fires or hurry is closed. It reports
+// whether done is.
+func await(done <-chan struct{}, timer *time.Timer, hurry <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -158,6 +165,8 @@ func await(done <-chan struct{}, timer *time.Timer) bool {
 	case <-done:
 		return true
 	case <-timer.C:
+		return false
+	case <-hurry:
 		return false
 	}
 }
@@ -231,7 +240,8 @@ func (c *Conn) ordered(method string) bool {
 // unless it is a request. It returns the request, entered as in flight, or a
 // refusal to send, or neither.
 func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
-	m, err := c.opts.Decoder.Decode(frame)
+	in := &call{batch: b}
+	m, err := c.opts.Decoder.decode(frame, &in.req)
 	if err != nil {
 		var de *DecodeError
 		if !errors.As(err, &de) || de.Response || de.Notification {
@@ -252,7 +262,7 @@ func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
 		if b != nil && c.ordered(m.Method) {
 			return nil, c.refusal(m.ID, Errorf(CodeInvalidRequest, "%s cannot be part of a batch", m.Method))
 		}
-		return c.enter(m, b)
+		return c.enter(in)
 	}
 	panic("jsonrpc: internal error: unknown kind of message")
 }

@@ -13,7 +13,7 @@ import (
 
 func TestConnEnd(t *testing.T) {
 	errDisk := errors.New("the disk was removed")
-	const grace = 5 * time.Second
+	const grace = 2 * time.Second
 	tests := []struct {
 		name  string
 		o     jsonrpc.Options
@@ -25,7 +25,7 @@ func TestConnEnd(t *testing.T) {
 			within(0, want(done("1"))), within(0, over(nil)),
 		}},
 		{"requests in flight are finished", jsonrpc.Options{}, []step{
-			send(hold("1", "k"), hold("2", "k"), call("3", "hold", `{"sleep":4000}`)), eof(),
+			send(hold("1", "k"), hold("2", "k"), call("3", "hold", `{"sleep":1500}`)), eof(),
 			sleep(time.Second), release("k"), wantAll(done("1"), done("2")), want(done("3")), within(0, over(nil)),
 		}},
 		{"but not for ever", jsonrpc.Options{}, []step{
@@ -70,7 +70,11 @@ func TestConnEnd(t *testing.T) {
 			send(echo("1")), want(done("1")), shutdown(errEnded), within(0, over(errEnded)),
 		}},
 		{"the first reason counts", jsonrpc.Options{}, []step{
-			send(hold("1", "k")), eof(), sleep(5 * ms), shutdown(errEnded), settle(), breakWriting(), release("k"), over(nil),
+			send(call("1", "deaf", `{"key":"k"}`)), eof(), sleep(5 * ms), breakWriting(), release("k"), over(nil),
+		}},
+		{"the program ends while the grace time runs", jsonrpc.Options{}, []step{
+			send(hold("1", "k")), eof(), sleep(5 * ms), quiet(0), shutdown(errEnded),
+			within(ms, want(failure("1", -32603, leaving))), within(0, over(nil)),
 		}},
 		{"reading fails", jsonrpc.Options{}, []step{
 			send(hold("1", "k")), settle(), func(s *scenario) { s.stream.push(incoming{err: errDisk}) },

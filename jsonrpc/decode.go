@@ -56,8 +56,12 @@ func IsBatch(frame []byte) bool {
 
 // Decode decodes the single message in a frame, which must be shorter than
 // 4 GiB. The message refers to the frame. The error is a [*DecodeError].
-func (d *Decoder) Decode(frame []byte) (Message, error) {
-	e := envelope{d: d, b: frame}
+func (d *Decoder) Decode(frame []byte) (Message, error) { return d.decode(frame, nil) }
+
+// decode is [Decoder.Decode] into a zero request, if the message is one; nil
+// makes a new one.
+func (d *Decoder) decode(frame []byte, into *Request) (Message, error) {
+	e := envelope{d: d, b: frame, req: into}
 	if err := e.scan(); err != nil {
 		return nil, e.refusal(syntaxError(err), false)
 	}

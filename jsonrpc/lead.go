@@ -194,6 +194,7 @@ func (c *Conn) run(call *call) bool {
 	s := c.lead.begin()
 	c.serve(call)
 	if c.lead.end(s) {
+		c.lead.nextPenalty = 0 // a quick one ends the swarm
 		return true
 	}
 	c.out.flush(c.life)

@@ -45,7 +45,7 @@ func (s *connState) finish(err error) {
 
 // call is a request of the peer in flight.
 type call struct {
-	req     *Request
+	req     Request
 	key     string
 	ctx     CallContext
 	batch   *batch // that the answer goes into; nil for a frame of its own
@@ -55,8 +55,8 @@ type call struct {
 }
 
 // enter puts a request in flight, or returns the frame that refuses it.
-func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
-	in := &call{req: req, key: req.ID.key(), batch: b, ordered: c.ordered(req.Method)}
+func (c *Conn) enter(in *call) (*call, []byte) {
+	in.key, in.ordered = in.req.ID.key(), c.ordered(in.req.Method)
 	in.ctx.Derive(c.base)
 	var refused *Error
 	c.state.update(func(s *stateLocked) {
@@ -73,7 +73,7 @@ func (c *Conn) enter(req *Request, b *batch) (*call, []byte) {
 	})
 	if refused != nil {
 		in.ctx.Cancel(ErrClosed)
-		return nil, c.refusal(req.ID, refused)
+		return nil, c.refusal(in.req.ID, refused)
 	}
 	return in, nil
 }
@@ -139,7 +139,7 @@ func (c *Conn) serve(in *call) {
 		return
 	}
 	p := c.bufs.get()
-	frame, _ := Answer(&in.ctx, c.log, c.handler, in.req, c, (*p)[:0])
+	frame, _ := Answer(&in.ctx, c.log, c.handler, &in.req, c, (*p)[:0])
 	if sent := c.out.answer(&in.ctx, c.life, func() []byte { return c.conclude(in, frame) }); sent != nil {
 		frame = sent
 	}
@@ -148,7 +148,7 @@ func (c *Conn) serve(in *call) {
 
 // serveOrdered is serve for the reader.
 func (c *Conn) serveOrdered(in *call) {
-	frame, _ := Answer(&in.ctx, c.log, c.handler, in.req, orderedPeer{c}, nil)
+	frame, _ := Answer(&in.ctx, c.log, c.handler, &in.req, orderedPeer{c}, nil)
 	c.answer(func() []byte { return c.conclude(in, frame) })
 }
 
