@@ -15,11 +15,12 @@ import (
 // small one.
 type CallContext struct {
 	parent context.Context
+	began  time.Time // when the call came in, about; zero: not known yet
 
-	mu       sync.Mutex // guards the fields below
-	ended    error      // the cause, once cancelled
-	limit    time.Time  // zero: none
-	overtime error      // the cause when the limit is over
+	mu       sync.Mutex    // guards the fields below
+	ended    error         // the cause, once cancelled
+	limit    time.Duration // since it began; 0: none
+	overtime error         // the cause when the limit is over
 	real     *standardContext
 }
 
@@ -34,16 +35,19 @@ type standardContext struct {
 // else.
 func (c *CallContext) Derive(parent context.Context) { c.parent = parent }
 
-// Limit ends the context after d with [context.DeadlineExceeded] and the given
-// cause. It reports false, and does nothing, if it is too late for that: the
+// Limit ends the context with [context.DeadlineExceeded] and the given cause when
+// d has passed since the call came in. It reports false, and does nothing, if it is too late for that: the
 // caller then derives a context of its own.
 func (c *CallContext) Limit(d time.Duration, cause error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.real != nil || !c.limit.IsZero() {
+	if c.real != nil || c.limit != 0 || d <= 0 {
 		return false
 	}
-	c.limit, c.overtime = time.Now().Add(d), cause
+	if c.began.IsZero() {
+		c.began = time.Now()
+	}
+	c.limit, c.overtime = d, cause
 	return true
 }
 
@@ -73,8 +77,8 @@ func (c *CallContext) standard() context.Context {
 	}
 	c.real = new(standardContext)
 	parent := c.parent
-	if !c.limit.IsZero() {
-		parent, c.real.stop = context.WithDeadlineCause(parent, c.limit, c.overtime)
+	if c.limit != 0 {
+		parent, c.real.stop = context.WithDeadlineCause(parent, c.began.Add(c.limit), c.overtime)
 	}
 	c.real.Context, c.real.cancel = context.WithCancelCause(parent)
 	if c.ended != nil {
@@ -101,7 +105,7 @@ func (c *CallContext) Err() error {
 		return c.real.Err()
 	case c.ended != nil:
 		return context.Canceled
-	case !c.limit.IsZero() && !time.Now().Before(c.limit):
+	case c.limit != 0 && time.Since(c.began) >= c.limit:
 		return context.DeadlineExceeded
 	}
 	return c.parent.Err()

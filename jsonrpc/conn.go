@@ -45,6 +45,7 @@ type Conn struct {
 	out  outbox
 	bufs buffers
 	lead lead
+	now  time.Time  // when the reader last waited; the holder of the lead's
 	work chan *call // to a worker that waits
 	idle atomic.Int32
 

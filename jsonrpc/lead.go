@@ -10,7 +10,7 @@ import (
 const (
 	watchTick  = time.Millisecond
 	watchIdle  = 16 // ticks without a request after which the watcher sleeps
-	minPenalty = 64
+	minPenalty = 8
 	maxPenalty = 4096
 )
 
@@ -157,12 +157,16 @@ func (c *Conn) takeOver(s uint64) {
 // or the lead is taken.
 func (c *Conn) read() {
 	for {
-		if !c.stream.Buffered() || c.out.full() {
+		waits := !c.stream.Buffered()
+		if waits || c.out.full() {
 			if !c.flushAsLeader() {
 				return
 			}
 		}
 		frame, err := c.stream.Read(c.life)
+		if waits {
+			c.now = time.Now()
+		}
 		if err != nil {
 			if !c.readError(err) {
 				return

@@ -46,7 +46,6 @@ func (s *connState) finish(err error) {
 // call is a request of the peer in flight.
 type call struct {
 	req     Request
-	key     string
 	ctx     CallContext
 	batch   *batch // that the answer goes into; nil for a frame of its own
 	ordered bool   // handled by the reader, so that it cannot be cancelled
@@ -56,19 +55,21 @@ type call struct {
 
 // enter puts a request in flight, or returns the frame that refuses it.
 func (c *Conn) enter(in *call) (*call, []byte) {
-	in.key, in.ordered = in.req.ID.key(), c.ordered(in.req.Method)
+	key := in.req.ID.key()
+	in.ordered = c.ordered(in.req.Method)
 	in.ctx.Derive(c.base)
+	in.ctx.began = c.now
 	var refused *Error
 	c.state.update(func(s *stateLocked) {
 		switch {
 		case s.draining:
 			refused = Errorf(CodeInternal, "the server is shutting down")
-		case s.calls[in.key] != nil:
+		case s.calls[key] != nil:
 			refused = Errorf(CodeInvalidRequest, "a request with this id is in flight already")
 		case len(s.calls) >= c.opts.MaxInFlight:
 			refused = Errorf(CodeInternal, "%d requests are in flight, which is the limit; send this one again when some have been answered", c.opts.MaxInFlight)
 		default:
-			s.calls[in.key] = in
+			s.calls[key] = in
 		}
 	})
 	if refused != nil {
@@ -83,7 +84,7 @@ func (c *Conn) enter(in *call) (*call, []byte) {
 // the peer use the id again, and a cancellation before that is in time.
 func (c *Conn) leave(in *call) (wanted bool) {
 	c.state.update(func(s *stateLocked) {
-		delete(s.calls, in.key)
+		delete(s.calls, in.req.ID.key())
 		wanted = !in.cancelled
 	})
 	in.ctx.Cancel(ErrClosed)

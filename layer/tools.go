@@ -61,11 +61,7 @@ func (l *Layer) tool(name []byte) *registry.ToolEntry {
 // runTool validates the arguments, runs the handler and turns what a model can
 // act on into results.
 func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
-	err := inv.tool.ValidateInput(inv.Call.Arguments)
-	var res *protocol.CallToolResult
-	if err == nil {
-		res, err = l.callHandler(ctx, inv)
-	}
+	res, err := l.tryTool(ctx, inv)
 	if err == nil {
 		return res, nil
 	}
@@ -73,10 +69,11 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 	if errors.As(err, &invalid) {
 		return registry.ErrorResult(fmt.Sprintf("Invalid arguments for %s: %s", inv.tool.Name, invalid.Error())), nil
 	}
+	var missing *registry.MissingAbilityError
+	if errors.As(err, &missing) && !inv.Call.Version.Stateless() {
+		return registry.ErrorResult(fmt.Sprintf("%s cannot run here: %v.", inv.tool.Name, missing)), nil
+	}
 	if err := missingAbility(inv, err); err != nil {
-		if !inv.Call.Version.Stateless() {
-			return registry.ErrorResult(fmt.Sprintf("%s cannot run here: %v.", inv.tool.Name, err)), nil
-		}
 		return nil, err
 	}
 	if f := failure(err); f != nil {
@@ -89,6 +86,25 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 		return registry.ErrorResult(fmt.Sprintf("%s did not finish within %v and was stopped. Ask for less, or ask the operator for a longer timeout.", inv.tool.Name, inv.timeout)), nil
 	}
 	return nil, err
+}
+
+// tryTool runs the handler if nothing speaks against it.
+func (l *Layer) tryTool(ctx context.Context, inv *Invocation) (*protocol.CallToolResult, error) {
+	always := inv.tool.Task == registry.TaskAlways
+	if always {
+		if err := inv.Call.Require(registry.CanRunTasks); err != nil {
+			return nil, err
+		}
+	}
+	if err := inv.tool.ValidateInput(inv.Call.Arguments); err != nil {
+		return nil, err
+	}
+	if always {
+		if err := inv.Call.StartTask(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l.callHandler(ctx, inv)
 }
 
 func (l *Layer) callHandler(ctx context.Context, inv *Invocation) (res *protocol.CallToolResult, err error) {
@@ -129,7 +145,7 @@ func wrapStructure(inv *Invocation, res *protocol.CallToolResult) *protocol.Call
 	if res.StructuredContent == nil || inv.Call.Version.AnyStructuredContent() {
 		return res
 	}
-	raw := bytes.TrimLeft(res.StructuredContent, " \t\r\n")
+	raw := res.StructuredContent[jsonwire.SkipSpace(res.StructuredContent):]
 	if !inv.tool.WrapsOutput() && len(raw) > 0 && raw[0] == '{' {
 		return res
 	}

@@ -177,13 +177,19 @@ func (l *Lines) drop(i int) {
 	l.start, l.searched, l.skipping = i+1, i+1, false
 }
 
-// trimLine cuts white space off both ends.
 // message returns a line without the white space around the message. Nothing can
 // be appended to it in place.
 func message(line []byte) []byte {
-	m := bytes.Trim(line, " \t\r")
-	return m[:len(m):len(m)]
+	for len(line) > 0 && blank(line[0]) {
+		line = line[1:]
+	}
+	for len(line) > 0 && blank(line[len(line)-1]) {
+		line = line[:len(line)-1]
+	}
+	return line[:len(line):len(line)]
 }
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // fill reads more. It makes room first, in a new chunk if frames may have been
 // handed out of this one.
