@@ -263,8 +263,8 @@ func TestUnknownNames(t *testing.T) {
 func TestPaging(t *testing.T) {
 	for _, version := range []string{"2024-11-05", newest, stateless} {
 		t.Run(version, func(t *testing.T) {
-			s := startIn(t, version, "-page-size", "7", "-tools", "20")
-			all := startIn(t, version, "-tools", "20")
+			s := startIn(t, version, "-page-size", "7", "-more", "20")
+			all := startIn(t, version, "-more", "20")
 			all.send(inVersion(version, "0", "tools/list", ""))
 			want := decode[struct{ Tools []json.RawMessage }](t, all.result("0")).Tools
 			var got []json.RawMessage

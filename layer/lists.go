@@ -2,6 +2,7 @@ package layer
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -25,6 +26,9 @@ type listKey struct {
 	class   string // who sees it
 	version protocol.Version
 }
+
+// pageOverhead is about what stands around a page in its response.
+const pageOverhead = 512
 
 // listing is a rendered list: entries separated by commas, and where each one
 // ends.
@@ -57,7 +61,8 @@ func (l *Layer) AppendList(dst []byte, kind policy.Kind, r *Request, cursor stri
 	dst = append(dst, '"')
 	dst = append(dst, listMember(kind)...)
 	dst = append(dst, `":[`...)
-	dst = append(dst, list.slice(from, to)...)
+	page := list.slice(from, to)
+	dst = append(slices.Grow(dst, len(page)+pageOverhead), page...)
 	dst = append(dst, ']')
 	if to < len(list.ends) {
 		dst = append(dst, `,"nextCursor":`...)

@@ -30,6 +30,24 @@ type moreIn struct {
 	Tags      []string `json:"tags,omitempty" jsonschema:"description=Labels an entry must carry."`
 }
 
+// registerBench registers what the servers of ../shared/bench have, and nothing
+// else, so that the comparison is fair: three tools and so many more, a resource
+// and a prompt.
+func (f *fixtures) registerBench(more int) error {
+	if err := typed(f, registry.Tool{Name: "echo", Description: "Return the given text unchanged."}, func(_ context.Context, _ *registry.Call, in echoIn) (string, error) {
+		return in.Text, nil
+	}); err != nil {
+		return err
+	}
+	if err := f.reg.AddResource(benchText()); err != nil {
+		return err
+	}
+	if err := f.reg.AddPrompt(hello()); err != nil {
+		return err
+	}
+	return f.benchTools(more)
+}
+
 // benchTools registers what the benchmark calls besides echo.
 func (f *fixtures) benchTools(more int) error {
 	if err := typed(f, registry.Tool{Name: "add", Description: "Add two numbers."}, func(_ context.Context, _ *registry.Call, in addIn) (addOut, error) {

@@ -36,7 +36,7 @@ func (f *fixtures) register(more int) error {
 	if f.wav, err = base64.StdEncoding.DecodeString(wavBase64); err != nil {
 		return err
 	}
-	for _, add := range []func() error{f.contentTools, f.fieldTools, f.changeTools, f.schemaTools, f.askTools, f.inputTools, f.streamTools, f.resources, f.prompts} {
+	for _, add := range []func() error{f.contentTools, f.fieldTools, f.changeTools, f.schemaTools, f.askTools, f.inputTools, f.streamTools, f.taskTools, f.resources, f.prompts} {
 		if err := add(); err != nil {
 			return err
 		}

@@ -3,7 +3,8 @@
 // built on the public packages as any program would be.
 //
 //	everything -stdio                 serve on standard input and output
-//	everything -stdio -tools 1000     with so many more tools
+//	everything -stdio -more 1000      with so many more tools
+//	everything -stdio -tools 1000     what the benchmark calls, and so many more tools
 //	everything -http 127.0.0.1:8080   serve over HTTP, at /mcp
 //
 // With the build tag benchdebug, -debug ADDR serves profiles and counters.
@@ -11,6 +12,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,6 +29,7 @@ import (
 	"cloudg.dev/cloudg/protocol"
 	"cloudg.dev/cloudg/registry"
 	"cloudg.dev/cloudg/session"
+	"cloudg.dev/cloudg/task"
 	"cloudg.dev/cloudg/transport"
 )
 
@@ -42,14 +45,18 @@ type config struct {
 	http      string
 	mode      string
 	stateless bool
-	tools     int
+	tools     int // -1: all fixtures
+	more      int
 	pageSize  int
 	maxLine   int
 	maxOutput int
 	timeout   time.Duration
 	sideFile  string
+	taskDir   string
 	logLevel  string
 	debug     string
+	stateKey  string
+	border    border
 }
 
 func parseFlags(args []string) (*config, error) {
@@ -59,12 +66,16 @@ func parseFlags(args []string) (*config, error) {
 	f.StringVar(&c.http, "http", "", "serve over HTTP on this address")
 	f.StringVar(&c.mode, "mode", "auto", "form of answers over HTTP: auto, json or sse")
 	f.BoolVar(&c.stateless, "stateless", false, "accepted for the benchmark: both eras are always served")
-	f.IntVar(&c.tools, "tools", 0, "number of tools besides the fixtures")
+	f.IntVar(&c.tools, "tools", -1, "only what the benchmark calls, and so many more tools")
+	f.IntVar(&c.more, "more", 0, "number of tools besides the fixtures")
 	f.IntVar(&c.pageSize, "page-size", 0, "entries of a page of a list; 0 is the default")
 	f.IntVar(&c.maxLine, "max-line", 0, "bytes of a line; 0 is the default")
 	f.IntVar(&c.maxOutput, "max-output", -1, "bytes of text of a result; -1 is no limit")
 	f.DurationVar(&c.timeout, "timeout", 0, "time for a call; 0 is the default")
 	f.StringVar(&c.sideFile, "side", "", "file that the tool side appends to")
+	f.StringVar(&c.taskDir, "task-dir", "", "directory that keeps tasks; in memory without it")
+	f.StringVar(&c.stateKey, "state-key", "", "secret that seals the state of calls that ask their client; a random one without it")
+	c.border.flags(f)
 	f.StringVar(&c.logLevel, "log-level", "warn", "what is logged to standard error: debug, info, warn or error")
 	f.StringVar(&c.debug, "debug", "", "address of the diagnostics listener, in a benchdebug build")
 	if err := f.Parse(args); err != nil {
@@ -102,24 +113,54 @@ func run(args []string, stdin io.Reader, stdout io.Writer) int {
 	return 0
 }
 
-func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, stdout io.Writer) error {
+func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, stdout io.Writer) (err error) {
 	hub := notify.New(nil)
 	defer hub.Close()
 	reg := registry.New(&registry.Options{OnChange: session.Announce(hub)})
 	f := &fixtures{reg: reg, hub: hub, log: log, sideFile: c.sideFile}
-	if err := f.register(c.tools); err != nil {
+	register := func() error { return f.register(c.more) }
+	if c.tools >= 0 {
+		register = func() error { return f.registerBench(c.tools) }
+	}
+	if err := register(); err != nil {
 		return err
+	}
+	var tasks session.TaskOptions
+	if c.taskDir != "" {
+		dir, err := task.OpenDir(c.taskDir, &task.Options{Logger: log})
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		tasks.Store = dir
+	}
+	skills, err := openSkills(reg, log)
+	if err != nil {
+		return err
+	}
+	defer skills.Close()
+	var stateKeys [][]byte
+	if c.stateKey != "" {
+		stateKeys = append(stateKeys, []byte(c.stateKey))
 	}
 	server, err := session.NewServer(&session.Options{
 		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, Logger: log}),
 		Info:         protocol.Implementation{Name: "everything", Title: "Everything", Version: "1.0.0"},
 		Instructions: "Fixtures for tests. Nothing here is useful.",
 		Hub:          hub,
+		StateKeys:    stateKeys,
+		Tasks:        tasks,
+		Extensions:   []session.Extension{skills.extension()},
 		Logger:       log,
 	})
 	if err != nil {
 		return err
 	}
+	defer func() {
+		grace, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		err = errors.Join(err, server.Shutdown(grace))
+	}()
 	if c.http != "" {
 		return serveHTTP(ctx, c, server, log)
 	}

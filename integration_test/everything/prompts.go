@@ -16,6 +16,15 @@ func userPrompt(blocks ...protocol.Content) *protocol.GetPromptResult {
 	return res
 }
 
+// hello greets somebody.
+func hello() registry.Prompt {
+	return registry.Prompt{Name: "hello", Description: "Greet somebody by name.",
+		Arguments: []registry.PromptArgument{{Name: "name", Description: "Whom to greet.", Required: true}},
+		Handler: func(_ context.Context, call *registry.Call) (*protocol.GetPromptResult, error) {
+			return userPrompt(text("Hello, %s!", call.Strings["name"])), nil
+		}}
+}
+
 // prompts registers the prompts.
 func (f *fixtures) prompts() error {
 	return f.reg.AddPrompt(
@@ -42,10 +51,6 @@ func (f *fixtures) prompts() error {
 			Handler: func(context.Context, *registry.Call) (*protocol.GetPromptResult, error) {
 				return userPrompt(&protocol.Image{Data: f.png, MIMEType: "image/png"}, text("Please analyze the image above.")), nil
 			}},
-		registry.Prompt{Name: "hello", Description: "Greet somebody by name.",
-			Arguments: []registry.PromptArgument{{Name: "name", Description: "Whom to greet.", Required: true}},
-			Handler: func(_ context.Context, call *registry.Call) (*protocol.GetPromptResult, error) {
-				return userPrompt(text("Hello, %s!", call.Strings["name"])), nil
-			}},
+		hello(),
 	)
 }

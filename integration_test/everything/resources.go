@@ -11,19 +11,28 @@ import (
 
 const watchedURI = "test://watched-resource"
 
+// one returns a handler for a resource that never changes.
+func one(c protocol.ResourceContents) registry.ResourceHandler {
+	return func(_ context.Context, call *registry.Call) (*protocol.ReadResourceResult, error) {
+		c := c
+		c.URI = call.URI
+		return &protocol.ReadResourceResult{Contents: []protocol.ResourceContents{c}}, nil
+	}
+}
+
+func plain(text string) registry.ResourceHandler {
+	return one(protocol.ResourceContents{MIMEType: "text/plain", Text: text})
+}
+
+// benchText is 1 KiB of text.
+func benchText() registry.Resource {
+	const line = "The quick brown fox jumps over the lazy dog, again and again. \n"
+	return registry.Resource{URI: "bench://text", Name: "text", Description: "1 KiB of text.", MIMEType: "text/plain",
+		Handler: plain(strings.Repeat(line, 1024/len(line)+1)[:1024])}
+}
+
 // resources registers the resources and the template.
 func (f *fixtures) resources() error {
-	one := func(c protocol.ResourceContents) registry.ResourceHandler {
-		return func(_ context.Context, call *registry.Call) (*protocol.ReadResourceResult, error) {
-			c := c
-			c.URI = call.URI
-			return &protocol.ReadResourceResult{Contents: []protocol.ResourceContents{c}}, nil
-		}
-	}
-	plain := func(text string) registry.ResourceHandler {
-		return one(protocol.ResourceContents{MIMEType: "text/plain", Text: text})
-	}
-	const line = "The quick brown fox jumps over the lazy dog, again and again. \n"
 	if err := f.reg.AddResource(
 		registry.Resource{URI: "test://static-text", Name: "static-text", Description: "A text.", MIMEType: "text/plain",
 			Handler: plain("This is the content of the static text resource.")},
@@ -31,8 +40,7 @@ func (f *fixtures) resources() error {
 			Handler: one(protocol.ResourceContents{MIMEType: "image/png", Blob: f.png})},
 		registry.Resource{URI: watchedURI, Name: "watched-resource", Description: "A resource to subscribe to.", MIMEType: "text/plain",
 			Handler: plain("watched")},
-		registry.Resource{URI: "bench://text", Name: "text", Description: "1 KiB of text.", MIMEType: "text/plain",
-			Handler: plain(strings.Repeat(line, 1024/len(line)+1)[:1024])},
+		benchText(),
 	); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ root=$(cd -- "$here/../.." && pwd)
 cache=${INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cloudg-interop}
 bin=$cache/bin
 logs=$cache/logs
-read -r -a server_args <<<"${SERVER_ARGS:--stdio -tools 1200}"
+read -r -a server_args <<<"${SERVER_ARGS:--stdio -more 1200}"
 
 # Seconds that one client may take, and that it has to end after SIGTERM.
 limit=90
