@@ -176,6 +176,9 @@ func (b *binding) special(p *plan, pos int, v reflect.Value) (int, bool) {
 	if p.types == typeString && !isText || p.kind == kindNumber && typeOf(b.doc[pos]) != typeNumber {
 		return b.mismatch(p, pos)
 	}
+	if p.kind == kindAny {
+		return b.anything(pos, v)
+	}
 	end := b.skip(pos)
 	raw := b.doc[pos:end]
 	switch p.kind {
@@ -183,10 +186,6 @@ func (b *binding) special(p *plan, pos int, v reflect.Value) (int, bool) {
 		v.SetString(string(raw))
 	case kindRaw:
 		v.SetBytes(bytes.Clone(raw))
-	case kindAny:
-		if v.SetZero(); raw[0] != 'n' {
-			v.Set(reflect.ValueOf(anyValue(raw)))
-		}
 	case kindBytes:
 		data, err := base64.StdEncoding.AppendDecode(nil, b.unquote(raw))
 		if err != nil {
@@ -203,43 +202,78 @@ func (b *binding) special(p *plan, pos int, v reflect.Value) (int, bool) {
 		}
 		return b.refuse(pos, "is not in the form that is wanted here")
 	default:
-		if json.Unmarshal(raw, v.Addr().Interface()) != nil {
+		// A type that can only be written is not left to encoding/json, which
+		// would take names in any case.
+		u, ok := v.Addr().Interface().(json.Unmarshaler)
+		if !ok || u.UnmarshalJSON(raw) != nil {
 			return b.refuse(pos, "is not in the form that is wanted here")
 		}
 	}
 	return b.leaf(p, pos, end)
 }
 
-// anyValue makes the Go value for a field of type any. Numbers become
-// json.Number, which keeps each digit.
-func anyValue(raw []byte) any {
-	switch raw[0] {
-	case '"':
-		return unquoteString(raw)
-	case 't', 'f':
-		return raw[0] == 't'
-	case 'n':
-		return nil
+// anything reads a value into a field of type any.
+func (b *binding) anything(pos int, v reflect.Value) (int, bool) {
+	value, end, ok := b.any(pos)
+	if v.SetZero(); ok && value != nil {
+		v.Set(reflect.ValueOf(value))
+	}
+	return end, ok
+}
+
+// any makes the Go value for a field of type any. Numbers become json.Number,
+// which keeps each digit.
+func (b *binding) any(pos int) (value any, end int, ok bool) {
+	if !b.spend(2) {
+		return nil, pos, false
+	}
+	switch b.doc[pos] {
+	case '{':
+		return b.anyObject(pos)
 	case '[':
 		list := []any{}
-		for a := jsonwire.Elements(raw); ; {
-			elem, ok := a.Next()
-			if !ok {
-				return list
+		i := b.space(pos + 1)
+		for b.doc[i] != ']' {
+			var elem any
+			if elem, i, ok = b.any(i); !ok {
+				return nil, i, false
 			}
-			list = append(list, anyValue(elem))
+			list = append(list, elem)
+			i = b.nextMember(i)
 		}
-	case '{':
-		m := map[string]any{}
-		for o := jsonwire.Members(raw); ; {
-			name, value, ok := o.Next()
-			if !ok {
-				return m
-			}
-			m[jsonwire.Unquote(name)] = anyValue(value)
-		}
+		return list, i + 1, true
 	}
-	return json.Number(raw)
+	end = b.skip(pos)
+	raw := b.doc[pos:end]
+	switch raw[0] {
+	case '"':
+		return unquoteString(raw), end, true
+	case 't', 'f':
+		return raw[0] == 't', end, true
+	case 'n':
+		return nil, end, true
+	}
+	return json.Number(raw), end, true
+}
+
+func (b *binding) anyObject(pos int) (value any, end int, ok bool) {
+	m := map[string]any{}
+	i := b.space(pos + 1)
+	for b.doc[i] != '}' {
+		start := i
+		i += jsonwire.SkipString(b.doc[i:])
+		name := unquoteString(b.doc[start:i])
+		if _, ok := m[name]; ok {
+			end, ok := b.refuse(start, "duplicate")
+			return nil, end, ok
+		}
+		i = b.space(b.space(i) + 1)
+		if m[name], i, ok = b.any(i); !ok {
+			return nil, i, false
+		}
+		i = b.nextMember(i)
+	}
+	return m, i + 1, true
 }
 
 // unquoteString is [jsonwire.Unquote] with one copy, also where there are
@@ -302,11 +336,14 @@ func (b *binding) structure(p *plan, pos int, v reflect.Value) (int, bool) {
 		if seen.has(index) {
 			return b.refuse(name, "duplicate")
 		}
+		seen.add(index)
 		if b.doc[i] == 'n' && f.optional && !f.plan.nullable {
+			if !b.fill(f, v) {
+				return i, false
+			}
 			i = b.nextMember(i + len("null"))
 			continue
 		}
-		seen.add(index)
 		var ok bool
 		if i, ok = b.value(f.plan, i, f.in(v)); !ok {
 			return i, false
@@ -316,7 +353,10 @@ func (b *binding) structure(p *plan, pos int, v reflect.Value) (int, bool) {
 	if s.closed && !seen.contains(s.required) {
 		return b.refuse(pos, "incomplete")
 	}
-	return i + 1, b.defaults(s, v, seen)
+	if s.defaults && !b.defaults(s, v, seen) {
+		return i, false
+	}
+	return i + 1, true
 }
 
 // nextMember returns the offset of the next member or of the closing brace.
@@ -360,21 +400,27 @@ func (f *fieldPlan) in(v reflect.Value) reflect.Value {
 // defaults fills in the fields that were left out.
 func (b *binding) defaults(s *structPlan, v reflect.Value, seen bitset) bool {
 	for i := range s.fields {
-		f := &s.fields[i]
-		switch {
-		case f.fallback == nil || seen.has(i):
-		case f.preset.IsValid():
-			f.in(v).Set(f.preset)
-		default:
-			inner := binding{evaluation: evaluation{schema: b.schema, doc: f.fallback, budget: b.budget}}
-			_, ok := inner.value(f.plan, 0, f.in(v))
-			inner.release()
-			if !ok {
-				return false
-			}
+		if !seen.has(i) && !b.fill(&s.fields[i], v) {
+			return false
 		}
 	}
 	return true
+}
+
+// fill gives a field its default, if it has one.
+func (b *binding) fill(f *fieldPlan, v reflect.Value) bool {
+	if f.fallback == nil {
+		return true
+	}
+	if f.preset.IsValid() {
+		f.in(v).Set(f.preset)
+		return true
+	}
+	inner := binding{evaluation: evaluation{schema: b.schema, doc: f.fallback, nullAbsent: true, budget: b.budget}}
+	_, ok := inner.value(f.plan, 0, f.in(v))
+	b.budget = inner.budget
+	inner.release()
+	return ok
 }
 
 // array reads an array into a slice or an array.

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -119,7 +118,7 @@ func (c *Codec[T]) Compiled() *Schema { return c.schema }
 // Defaults are filled in. Integers keep each digit; one that the field cannot
 // hold is refused. On an error v is in no particular state.
 func (c *Codec[T]) Decode(raw []byte, v *T) error {
-	raw = bytes.Trim(raw, " \t\r\n")
+	raw = trim(raw)
 	if len(raw) == 0 {
 		return c.schema.Validate(raw)
 	}
@@ -280,6 +279,7 @@ func (c *Codec[T]) setDefaults(d *deriver) error {
 			if f.fallback == nil {
 				continue
 			}
+			s.defaults = true
 			v := reflect.New(f.plan.typ).Elem()
 			b := binding{evaluation: evaluation{schema: c.schema, doc: f.fallback, nullAbsent: true, budget: c.schema.limits.budget(f.fallback)}}
 			_, ok := b.value(f.plan, 0, v)

@@ -106,6 +106,21 @@ func TestDerive(t *testing.T) {
 		Base
 		ID string `json:"id"`
 	}
+	type left struct{ X, Y int }
+	type right struct {
+		X string
+		Z bool
+	}
+	type clash struct {
+		left
+		right
+	}
+	type tagged struct {
+		Name string
+	}
+	type untagged struct {
+		N string `json:"Name"`
+	}
 	type list struct {
 		Next *list `json:"next,omitempty"`
 	}
@@ -166,6 +181,11 @@ func TestDerive(t *testing.T) {
 			X int `json:"x"`
 		}](t), `{"type":"object","properties":{"id":{"type":"integer","minimum":1},"comment":{"type":"string"},"x":{"type":"integer"}},"required":["id","x"],"additionalProperties":false}`},
 		{"shadowed", derived[shadow](t), `{"type":"object","properties":{"comment":{"type":"string"},"id":{"type":"string"}},"required":["id"],"additionalProperties":false}`},
+		{"of two with one name none counts", derived[clash](t), `{"type":"object","properties":{"Y":{"type":"integer"},"Z":{"type":"boolean"}},"required":["Y","Z"],"additionalProperties":false}`},
+		{"of two the one with a tag counts", derived[struct {
+			tagged
+			untagged
+		}](t), `{"type":"object","properties":{"Name":{"type":"string"}},"required":["Name"],"additionalProperties":false}`},
 		{"a root that contains itself", derived[list](t), `{"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false}`},
 		{"a part that contains itself", derived[holder](t), `{"type":"object","properties":{"left":{"$ref":"#/$defs/list"},"right":{"anyOf":[{"$ref":"#/$defs/list"},{"type":"null"}]}},"required":["left"],"additionalProperties":false,"$defs":{"list":{"type":"object","properties":{"next":{"$ref":"#/$defs/list"}},"additionalProperties":false}}}`},
 		{"a root that is no struct", derived[[]int](t), `{"type":"array","items":{"type":"integer"}}`},
@@ -291,6 +311,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"not a color", `{"id":1,"text":"ab","color":"red"}`, `argument "color": is not in the form that is wanted here`},
 		{"not a pair", `{"id":1,"text":"ab","own":[1]}`, `argument "own": is not in the form that is wanted here`},
 		{"a name twice in a map", `{"id":1,"text":"ab","labels":{"a":1,"a":1}}`, `argument "labels": property "a" is there twice`},
+		{"a name twice in an any", `{"id":1,"text":"ab","any":{"x":[{"a":1,"a":1}]}}`, `argument "any.x[0]": property "a" is there twice`},
 		{"a name that is no key", `{"id":1,"text":"ab","ports":{"http":"x"}}`, `argument "ports.http": has a name that is not in the form that is wanted here`},
 		{"a list that is too short", `{"id":1,"text":"ab","tags":[]}`, `argument "tags": must have at least 1 element`},
 		{"equal elements", `{"id":1,"text":"ab","tags":["a","a"]}`, `argument "tags": must not have two equal elements`},
@@ -309,6 +330,51 @@ func TestDecodeErrors(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
 				t.Errorf("the text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDecodeKinds reads each kind of number in each way of writing it.
+func TestDecodeKinds(t *testing.T) {
+	type in struct {
+		I   *int64   `json:"i"`
+		U   *uint64  `json:"u"`
+		F   *float64 `json:"f"`
+		F32 *float32 `json:"f32"`
+		B   *bool    `json:"b"`
+	}
+	tests := []struct {
+		name, in, want string
+	}{
+		{"plain", `{"i":-1,"u":1,"f":1,"f32":1,"b":true}`, `{"i":-1,"u":1,"f":1,"f32":1,"b":true}`},
+		{"the largest", `{"u":18446744073709551615,"f":1.7976931348623157e308}`, `{"u":18446744073709551615,"f":1.7976931348623157e+308}`},
+		{"with a fraction of zero", `{"i":2.0,"u":20e-1}`, `{"i":2,"u":2}`},
+		{"with an exponent", `{"i":1e3,"u":1E+3,"f":-1.5e-7}`, `{"i":1000,"u":1000,"f":-1.5e-07}`},
+		{"negative zero", `{"i":-0,"u":-0,"f":-0}`, `{"i":0,"u":0,"f":-0}`},
+		{"beyond 2^53 as a float", `{"f":9007199254740993}`, `{"f":9007199254740992}`},
+		{"unsigned, negative", `{"u":-1}`, `argument "u": must be at least 0`},
+		{"unsigned, too large", `{"u":18446744073709551616}`, `argument "u": must be an integer from 0 to 18446744073709551615`},
+		{"unsigned, a fraction", `{"u":0.5}`, `argument "u": expected integer, found a number with a fraction`},
+		{"unsigned, text", `{"u":"1"}`, `argument "u": expected integer, found string`},
+		{"float, text", `{"f":"1"}`, `argument "f": expected number, found string`},
+		{"float32, too large", `{"f32":1e39}`, `argument "f32": is too large a number`},
+		{"boolean, a number", `{"b":1}`, `argument "b": expected boolean, found number`},
+	}
+	c := newCodec[in](t, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var v in
+			got := text(c.Decode([]byte(tt.in), &v))
+			if got == "ok" {
+				out, err := c.Append(nil, &v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = string(out)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("read and written (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -12,14 +11,14 @@ import (
 // A compiler turns schema objects into nodes.
 type compiler struct {
 	*loader
-	seed    maphash.Seed
+	hasher  *hasher
 	nodes   map[*byte]*node // by the first byte of the schema, so that recursion ends
 	order   []*node         // in the order in which they were met
 	dynamic map[string]bool // the names that a $dynamicRef looks for
 }
 
-func newCompiler(doc []byte, opts Options, seed maphash.Seed) (*compiler, *resource, error) {
-	c := &compiler{loader: newLoader(opts), seed: seed, nodes: map[*byte]*node{}, dynamic: map[string]bool{}}
+func newCompiler(doc []byte, opts Options, h *hasher) (*compiler, *resource, error) {
+	c := &compiler{loader: newLoader(opts), hasher: h, nodes: map[*byte]*node{}, dynamic: map[string]bool{}}
 	root, err := c.load(doc, opts.BaseURI, true)
 	return c, root, err
 }
@@ -37,7 +36,7 @@ func (c *compiler) compile(root *resource) (*node, error) {
 		return nil, err
 	}
 	for _, n := range c.order {
-		n.link = linkOf(n)
+		setLink(n)
 	}
 	return n, nil
 }
@@ -67,17 +66,21 @@ func (c *compiler) compileDynamic() error {
 	return nil
 }
 
-// linkOf follows references that stand alone, as nearly all do, to where they
-// end. It gives nil for a node that says something itself.
-func linkOf(n *node) *node {
+// setLink lets a node that is nothing but a reference, as nearly all with one
+// are, point to where the references end.
+func setLink(n *node) {
 	end := n
-	for end.isLink() {
+	for end.link == nil && end.isLink() {
 		end = end.inner.ref
 	}
-	if end == n {
-		return nil
+	if end.link != nil {
+		end = end.link
 	}
-	return end
+	// The whole way is done at once, so that a long one is walked only once.
+	for n != end && n.link == nil {
+		n.link = end
+		n = n.inner.ref
+	}
 }
 
 func (n *node) isLink() bool {

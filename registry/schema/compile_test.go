@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,14 @@ func TestCompileRefuses(t *testing.T) {
 		{"required of draft-03", `{"properties":{"a":{"required":true}}}`, "/properties/a", "required", "array of names"},
 		{"a required name twice", `{"required":["a","a"]}`, "", "required", "twice"},
 		{"a keyword twice", `{"type":"string","type":"string"}`, "", "type", "twice"},
+		{"a keyword twice among many", `{` + list(20, `"x%d":1`) + `,"x3":2}`, "", "x3", "twice"},
+		{"a flag that is none", `{"uniqueItems":1}`, "", "uniqueItems", "expected a boolean"},
+		{"a condition that is no schema", `{"if":1}`, "/if", "", "found number"},
+		{"a branch that is no schema", `{"then":1}`, "/then", "", "found number"},
+		{"a pattern that is no string", `{"pattern":1}`, "", "pattern", "expected a string"},
+		{"patterns that are no object", `{"patternProperties":[]}`, "", "patternProperties", "expected an object"},
+		{"names that are none", `{"dependentRequired":{"a":[1]}}`, "", "dependentRequired", "expected a name"},
+		{"dependencies of the wrong kind", `{"dependentRequired":{"a":{}}}`, "", "dependentRequired", "array of names"},
 		{"a property twice", `{"properties":{"a":{},"a":{}}}`, "", "properties", "twice"},
 		{"an enum that is no array", `{"enum":1}`, "", "enum", "expected an array"},
 		{"a reference that is no string", `{"$ref":1}`, "", "$ref", "expected a string"},
@@ -55,6 +64,49 @@ func TestCompileRefuses(t *testing.T) {
 			}
 			if se.Path != tt.path || se.Keyword != tt.keyword || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q at %q, keyword %q; want one with %q at %q, keyword %q", err, se.Path, se.Keyword, tt.want, tt.path, tt.keyword)
+			}
+		})
+	}
+}
+
+// TestCompileMetaSchema reads the vocabularies of a meta-schema of one's own.
+func TestCompileMetaSchema(t *testing.T) {
+	meta := func(vocabulary string) map[string][]byte {
+		return map[string][]byte{"https://example.com/meta": []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema",` + vocabulary + `"$id":"https://example.com/meta"}`)}
+	}
+	const vocab = "https://json-schema.org/draft/2020-12/vocab/"
+	const doc = `{"$schema":"https://example.com/meta","minimum":5,"format":"date","unevaluatedProperties":false}`
+	tests := []struct {
+		name string
+		in   map[string][]byte
+		want []string // of 1, "x" and {"a":1}: those that are accepted
+		err  string
+	}{
+		{"none listed", meta(""), []string{`"x"`}, "ok"},
+		{"no validation", meta(`"$vocabulary":{"` + vocab + `core":true,"` + vocab + `applicator":true},`), []string{`1`, `"x"`, `{"a":1}`}, "ok"},
+		{"formats are checked", meta(`"$vocabulary":{"` + vocab + `format-assertion":true,"` + vocab + `validation":true},`), []string{`{"a":1}`}, "ok"},
+		{"an unknown one that may be left out", meta(`"$vocabulary":{"https://example.com/v":false},`), []string{`1`, `"x"`, `{"a":1}`}, "ok"},
+		{"an unknown one", meta(`"$vocabulary":{"https://example.com/v":true},`), nil, "unknown vocabulary"},
+		{"no meta-schema", nil, nil, "unsupported dialect"},
+		{"a meta-schema of another dialect", map[string][]byte{"https://example.com/meta": []byte(`{"$schema":"x"}`)}, nil, "unsupported meta-schema"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Compile([]byte(doc), &schema.Options{Documents: tt.in})
+			if !strings.Contains(text(err), tt.err) {
+				t.Fatalf("got %v, want %q", err, tt.err)
+			}
+			if err != nil {
+				return
+			}
+			var got []string
+			for _, in := range []string{`1`, `"x"`, `{"a":1}`} {
+				if s.Validate([]byte(in)) == nil {
+					got = append(got, in)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("accepted %v, want %v", got, tt.want)
 			}
 		})
 	}
@@ -112,7 +164,7 @@ func TestLimits(t *testing.T) {
 		name, schema, in string
 		options          schema.Options
 	}{
-		{"work", `{"items":{"type":"integer"}}`, `[` + list(1000, "%d") + `]`, schema.Options{MaxWork: -3500}},
+		{"work", `{"items":{"anyOf":[{"type":"null"},{"type":"string"},{"type":"object"},{"type":"array"},{"type":"integer"}]}}`, `[1` + strings.Repeat(`,1`, 1000) + `]`, schema.Options{MaxWork: 1}},
 		{"depth", `{"items":{"$ref":"#"}}`, nest("[", "", "]", 50), schema.Options{MaxDepth: 20}},
 	}
 	for _, tt := range tests {

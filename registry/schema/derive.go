@@ -30,7 +30,9 @@ func (d *deriver) plan(t reflect.Type, tg *tag) (*plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("the type %s has no JSON form", t)
 	}
-	p := &plan{kind: k, typ: t, types: k.types(), maxCount: -1, nullable: tg.flag("nullable")}
+	p := &plan{kind: k, typ: t, types: k.types(), maxCount: -1}
+	// What may be anything may be null as well.
+	p.nullable = tg.flag("nullable") || p.types == typeAny && k != kindPointer
 	var err error
 	switch k {
 	case kindPointer:

@@ -91,8 +91,9 @@ func lookupString(obj []byte, name string) string {
 }
 
 // clip bounds text from outside that goes into a message.
-func clip(s string) string {
-	const most = 80
+func clip(s string) string { return clipTo(s, 80) }
+
+func clipTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"hash/maphash"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 )
@@ -10,7 +9,7 @@ import (
 // A valueSet is what enum or const allow.
 type valueSet struct {
 	keyword string
-	seed    maphash.Seed
+	hasher  *hasher
 	values  [][]byte
 	few     []string            // the strings among them
 	many    map[string]struct{} // the same, if there are more than a few
@@ -25,8 +24,8 @@ type constant struct {
 	hash uint64
 }
 
-func newValueSet(values [][]byte, keyword string, seed maphash.Seed) *valueSet {
-	s := &valueSet{keyword: keyword, seed: seed, values: values}
+func newValueSet(values [][]byte, keyword string, h *hasher) *valueSet {
+	s := &valueSet{keyword: keyword, hasher: h, values: values}
 	for _, v := range values {
 		switch typeOf(v[0]) {
 		case typeString:
@@ -34,7 +33,7 @@ func newValueSet(values [][]byte, keyword string, seed maphash.Seed) *valueSet {
 		case typeNumber:
 			s.numbers = append(s.numbers, newBound(v))
 		case typeArray, typeObject:
-			s.others = append(s.others, constant{v, hash(seed, v)})
+			s.others = append(s.others, constant{v, h.value(v)})
 		default:
 			s.words = append(s.words, v[0])
 		}
@@ -48,8 +47,9 @@ func newValueSet(values [][]byte, keyword string, seed maphash.Seed) *valueSet {
 	return s
 }
 
-// has reports whether a valid JSON value is in the set.
-func (s *valueSet) has(v []byte) bool {
+// has reports whether a valid JSON value is in the set. Comparing arrays and
+// objects goes off the budget.
+func (s *valueSet) has(v []byte, budget *int) bool {
 	switch typeOf(v[0]) {
 	case typeString:
 		return s.hasString(v)
@@ -61,20 +61,20 @@ func (s *valueSet) has(v []byte) bool {
 		}
 		return false
 	case typeArray, typeObject:
-		return s.hasContainer(v)
+		return s.hasContainer(v, budget)
 	}
 	return bytes.IndexByte(s.words, v[0]) >= 0
 }
 
 // hasContainer compares hashes first, so that only a value that is most likely
 // equal is looked at member by member.
-func (s *valueSet) hasContainer(v []byte) bool {
+func (s *valueSet) hasContainer(v []byte, budget *int) bool {
 	if s.others == nil {
 		return false
 	}
-	h := hash(s.seed, v)
+	h := s.hasher.value(v)
 	for _, c := range s.others {
-		if c.hash == h && equal(c.raw, v) {
+		if c.hash == h && equal(c.raw, v, budget) {
 			return true
 		}
 	}
@@ -104,10 +104,14 @@ func (s *valueSet) hasString(quoted []byte) bool {
 }
 
 // equal reports whether two valid JSON values are the same to JSON Schema:
-// numbers by value, objects without regard to the order of their members.
-func equal(a, b []byte) bool {
+// numbers by value, objects without regard to the order of their members. What
+// it takes goes off the budget; when that is spent, the answer is false.
+func equal(a, b []byte, budget *int) bool {
 	t := typeOf(a[0])
 	if t != typeOf(b[0]) {
+		return false
+	}
+	if *budget -= 1 + (len(a)+len(b))>>4; *budget < 0 {
 		return false
 	}
 	switch t {
@@ -116,56 +120,78 @@ func equal(a, b []byte) bool {
 	case typeNumber:
 		return bytes.Equal(a, b) || parseDecimal(a).compare(parseDecimal(b)) == 0
 	case typeArray:
-		return equalArrays(a, b)
+		return equalArrays(a, b, budget)
 	case typeObject:
-		return equalObjects(a, b)
+		return equalObjects(a, b, budget)
 	}
 	return a[0] == b[0] // null, true and false differ in that
 }
 
-func equalArrays(a, b []byte) bool {
+func equalArrays(a, b []byte, budget *int) bool {
 	for x, y := jsonwire.Elements(a), jsonwire.Elements(b); ; {
 		v, ok := x.Next()
 		w, ok2 := y.Next()
 		if !ok || !ok2 {
 			return ok == ok2
 		}
-		if !equal(v, w) {
+		if !equal(v, w, budget) {
 			return false
 		}
 	}
 }
 
-// equalObjects looks in both directions, since one of the objects may have a
-// name twice.
-func equalObjects(a, b []byte) bool {
-	return covers(a, b) && covers(b, a)
-}
-
-// covers reports whether each member of b is in a. Objects with many members
-// are looked up through a map, to stay linear.
-func covers(a, b []byte) bool {
-	lookup := func(name []byte) []byte { return lookupQuoted(a, name) }
-	if countMembers(a, fewMembers+1) > fewMembers {
-		index := map[string][]byte{}
-		for o := jsonwire.Members(a); ; {
-			name, value, ok := o.Next()
-			if !ok {
-				break
-			}
-			index[jsonwire.Unquote(name)] = value
-		}
-		lookup = func(name []byte) []byte { return index[jsonwire.Unquote(name)] }
-	}
+// equalObjects compares the members of b with those of a, and then looks only
+// for names of a that b lacks.
+func equalObjects(a, b []byte, budget *int) bool {
+	*budget -= (len(a) + len(b)) >> 3 // names are looked for more than once
+	x, y := membersOf(a), membersOf(b)
 	for o := jsonwire.Members(b); ; {
 		name, value, ok := o.Next()
 		if !ok {
-			return true
+			break
 		}
-		if w := lookup(name); w == nil || !equal(w, value) {
+		if w := x.lookup(name); w == nil || !equal(w, value, budget) {
 			return false
 		}
 	}
+	for o := jsonwire.Members(a); ; {
+		name, _, ok := o.Next()
+		if !ok {
+			return true
+		}
+		if y.lookup(name) == nil {
+			return false
+		}
+	}
+}
+
+// objectIndex finds the members of an object: by a map if there are many.
+type objectIndex struct {
+	obj  []byte
+	many map[string][]byte
+}
+
+func membersOf(obj []byte) objectIndex {
+	x := objectIndex{obj: obj}
+	if countMembers(obj, fewMembers+1) <= fewMembers {
+		return x
+	}
+	x.many = map[string][]byte{}
+	for o := jsonwire.Members(obj); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			return x
+		}
+		x.many[jsonwire.Unquote(name)] = value
+	}
+}
+
+// lookup returns the member with a name, as it is written, or nil.
+func (x objectIndex) lookup(name []byte) []byte {
+	if x.many != nil {
+		return x.many[jsonwire.Unquote(name)]
+	}
+	return lookupQuoted(x.obj, name)
 }
 
 // countMembers counts the members of an object, up to a bound.

@@ -36,8 +36,14 @@ type scratch struct {
 	items []item      // a stack of elements
 }
 
-// maxScratch is the size, in bytes or entries, above which memory is not kept.
-const maxScratch = 64 << 10
+// maxScratch is the size, in bytes, above which memory is not kept.
+const maxScratch = 4 << 20
+
+// size is the memory that the larger parts take, in bytes.
+func (s *scratch) size() int {
+	const word, element = 8, 24
+	return cap(s.text) + word*cap(s.words) + element*cap(s.items)
+}
 
 // memory returns the scratch memory.
 func (e *evaluation) memory() *scratch {
@@ -55,7 +61,7 @@ func (e *evaluation) memory() *scratch {
 func (e *evaluation) release() {
 	s := e.scratch
 	e.scratch = nil
-	if s == nil || cap(s.text)+cap(s.words)+cap(s.items) > maxScratch {
+	if s == nil || s.size() > maxScratch {
 		return
 	}
 	s.words, s.scope, s.items = s.words[:0], s.scope[:0], s.items[:0]
@@ -119,33 +125,7 @@ func (e *evaluation) plain(n *node, pos int, m marks) (end int, ok bool) {
 		}
 		return e.skip(pos), false
 	}
-	ok = true
-	switch t {
-	case typeObject:
-		if n.object == nil {
-			end = e.skip(pos)
-		} else {
-			end, ok = e.object(n, pos, m)
-		}
-	case typeArray:
-		if n.array == nil {
-			end = e.skip(pos)
-		} else {
-			end, ok = e.array(n, pos, m)
-		}
-	case typeString:
-		end = pos + jsonwire.SkipString(e.doc[pos:])
-		if n.text != nil {
-			ok = e.text(n, pos, end)
-		}
-	case typeNumber:
-		end = e.skip(pos)
-		if n.number != nil {
-			ok = e.number(n, pos, end)
-		}
-	default:
-		end = e.skip(pos)
-	}
+	end, ok = e.ofType(n, t, pos, m)
 	if !ok && e.over() {
 		return end, false
 	}
@@ -161,25 +141,38 @@ func (e *evaluation) plain(n *node, pos int, m marks) (end int, ok bool) {
 	return end, ok
 }
 
+// ofType applies the keywords that are for values of one type.
+func (e *evaluation) ofType(n *node, t typeSet, pos int, m marks) (end int, ok bool) {
+	switch {
+	case t == typeString:
+		end = pos + jsonwire.SkipString(e.doc[pos:])
+		return end, n.text == nil || e.text(n, pos, end)
+	case t == typeObject && n.object != nil:
+		return e.object(n, pos, m)
+	case t == typeArray && n.array != nil:
+		return e.array(n, pos, m)
+	}
+	end = e.skip(pos)
+	if t == typeNumber && n.number != nil {
+		return end, e.number(n, pos, end)
+	}
+	return end, true
+}
+
 // allowed checks const and enum.
 func (e *evaluation) allowed(s *valueSet, pos, end int) bool {
-	return e.spend(s.cost(end-pos)) && s.has(e.doc[pos:end])
+	return e.spend(s.cost(end-pos)) && s.has(e.doc[pos:end], &e.budget) && e.spend(0)
 }
 
 // skip returns the offset behind the value at pos and accounts for its length.
 func (e *evaluation) skip(pos int) int {
 	n := jsonwire.SkipValue(e.doc[pos:])
-	e.budget -= n >> 5
+	e.budget -= n >> 4
 	return pos + n
 }
 
 // space returns the offset of the next byte that is not white space.
-func (e *evaluation) space(pos int) int {
-	for pos < len(e.doc) && e.doc[pos] <= ' ' {
-		pos++
-	}
-	return pos
-}
+func (e *evaluation) space(pos int) int { return skipSpace(e.doc, pos) }
 
 func (e *evaluation) integral(pos int) bool {
 	raw := e.doc[pos:e.skip(pos)]

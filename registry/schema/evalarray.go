@@ -104,10 +104,10 @@ func (e *evaluation) distinct(items []item) bool {
 	defer e.pop(table)
 	for i := range items {
 		a := e.doc[items[i].start:items[i].end]
-		if !e.spend(2 + len(a)>>4) {
+		if !e.spend(2 + len(a)>>3) {
 			return false
 		}
-		items[i].hash = hash(e.schema.seed, a)
+		items[i].hash = e.schema.hasher.value(a)
 		slot := table.off + int(items[i].hash&uint64(size-1))
 		for e.words[slot] != 0 { // an index, counted from one
 			other := items[e.words[slot]-1]
@@ -137,5 +137,5 @@ func (e *evaluation) distinctPairs(items []item) bool {
 
 // differ reports whether two values are not equal.
 func (e *evaluation) differ(a, b []byte) bool {
-	return e.spend(1+min(len(a), len(b))>>4) && !equal(a, b)
+	return !equal(a, b, &e.budget) && e.spend(0)
 }

@@ -154,9 +154,9 @@ func (e *evaluation) noneOf(n *node, subs []*node, pos int, keyword string) {
 // onlyOfType returns the index of the alternative that is alone in allowing the
 // type of the value at pos, or -1.
 func (e *evaluation) onlyOfType(subs []*node, pos int) int {
-	found := -1
+	found, left := -1, maxTyped
 	for i, sub := range subs {
-		t := allowedTypes(sub)
+		t := allowedTypesIn(sub, &left)
 		if t&typeInteger != 0 {
 			t |= typeNumber
 		}

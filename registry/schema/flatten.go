@@ -30,7 +30,7 @@ func Flatten(doc []byte) ([]byte, error) {
 	if !slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "$ref"}, func(k string) bool { return jsonwire.Lookup(doc, k) != nil }) {
 		return doc, nil
 	}
-	f := flattener{doc: doc, left: maxFlat}
+	f := flattener{doc: doc, left: maxFlat, loader: newLoader(Options{})}
 	o, err := f.object(doc, 0)
 	if err != nil {
 		return nil, &SchemaError{Err: err}
@@ -59,8 +59,9 @@ var (
 
 // A flattener collects the properties of one document.
 type flattener struct {
-	doc  []byte
-	left int // of maxFlat
+	*loader // for following references
+	doc     []byte
+	left    int // of maxFlat
 }
 
 // A flatObject is what a schema says about an object, as far as one flat schema
@@ -77,7 +78,7 @@ func (o *flatObject) add(name string, schemas ...[]byte) {
 		o.names = append(o.names, name)
 	}
 	for _, s := range schemas {
-		if !slices.ContainsFunc(o.schemas[name], func(old []byte) bool { return equal(old, s) }) {
+		if !slices.ContainsFunc(o.schemas[name], func(old []byte) bool { return bytes.Equal(old, s) }) {
 			o.schemas[name] = append(o.schemas[name], s)
 		}
 	}
@@ -163,7 +164,7 @@ func (f *flattener) resolve(ref string) ([]byte, error) {
 	}
 	raw := f.doc
 	for step := range strings.SplitSeq(pointer[1:], "/") {
-		if raw = child(raw, unescapeStep(step)); raw == nil {
+		if raw = f.child(raw, unescapeStep(step)); raw == nil {
 			return nil, fmt.Errorf("the root leads to %q, which is not there", clip(ref))
 		}
 	}

@@ -43,15 +43,15 @@ func Headers(doc []byte) ([]Header, error) {
 	return s.found, nil
 }
 
-// objectRoot checks that a document is valid JSON and an object, and returns
-// it without white space around it.
+// objectRoot checks that a document is valid JSON within the default bounds and
+// an object, and returns it without white space around it.
 func objectRoot(doc []byte) ([]byte, error) {
-	if err := jsonwire.Valid(doc, 0); err != nil {
-		return nil, &SchemaError{Err: err}
+	doc, err := readDocument(doc, (*Options)(nil).withDefaults().MaxBytes)
+	if err == nil && doc[0] != '{' {
+		err = fmt.Errorf("expected an object, found %s", typeOf(doc[0]))
 	}
-	doc = []byte(strings.Trim(string(doc), " \t\r\n"))
-	if doc[0] != '{' {
-		return nil, &SchemaError{Err: fmt.Errorf("expected an object, found %s", typeOf(doc[0]))}
+	if err != nil {
+		return nil, &SchemaError{Err: err}
 	}
 	return doc, nil
 }

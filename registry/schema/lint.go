@@ -85,10 +85,6 @@ type linter struct {
 }
 
 func (l *linter) add(level Level, rule string, raw []byte, message string, clients ...string) {
-	path := ""
-	if raw != nil {
-		path = pointerTo(l.doc, offsetIn(l.doc, raw))
-	}
 	same := 0
 	for _, f := range l.findings {
 		if f.Rule == rule && f.Schema == l.which {
@@ -97,6 +93,10 @@ func (l *linter) add(level Level, rule string, raw []byte, message string, clien
 	}
 	if same >= maxPerRule {
 		return
+	}
+	path := ""
+	if raw != nil {
+		path = pointerTo(l.doc, offsetIn(l.doc, raw))
 	}
 	if clients == nil {
 		clients = []string{}

@@ -39,6 +39,7 @@ type loader struct {
 	resources map[string]*resource // by URI
 	roots     map[*byte]*resource  // by the first byte of the root
 	loaded    map[string]bool      // the keys of opts.Documents that have been read
+	children  map[*byte]children   // of the containers that references lead through
 	indexed   int                  // subschemas that have been looked at
 	size      int                  // subschemas, names and values that have been compiled
 }
@@ -49,6 +50,7 @@ func newLoader(opts Options) *loader {
 		resources: map[string]*resource{},
 		roots:     map[*byte]*resource{},
 		loaded:    map[string]bool{},
+		children:  map[*byte]children{},
 	}
 }
 
@@ -70,13 +72,11 @@ func (l *loader) load(raw []byte, uri string, main bool) (*resource, error) {
 	if !main {
 		doc.uri = uri
 	}
-	if len(raw) > l.opts.MaxBytes {
-		return nil, &SchemaError{Document: doc.uri, Err: fmt.Errorf("the document has %d bytes, more than the %d of MaxBytes", len(raw), l.opts.MaxBytes)}
-	}
-	if err := jsonwire.Valid(raw, 0); err != nil {
+	text, err := readDocument(raw, l.opts.MaxBytes)
+	if err != nil {
 		return nil, &SchemaError{Document: doc.uri, Err: err}
 	}
-	doc.raw = bytes.Clone(bytes.Trim(raw, " \t\r\n"))
+	doc.raw = bytes.Clone(text)
 	d, err := l.dialect(string(l.opts.Dialect))
 	if err != nil {
 		return nil, &SchemaError{Document: doc.uri, Err: err}
@@ -87,6 +87,26 @@ func (l *loader) load(raw []byte, uri string, main bool) (*resource, error) {
 	}
 	return r, nil
 }
+
+// readDocument checks that a document is valid JSON within bounds, and returns
+// it without white space around it.
+func readDocument(raw []byte, maxBytes int) ([]byte, error) {
+	if len(raw) > maxBytes {
+		return nil, fmt.Errorf("the document has %d bytes, more than the %d of MaxBytes", len(raw), maxBytes)
+	}
+	if err := jsonwire.Valid(raw, 0); err != nil {
+		return nil, err
+	}
+	doc := trim(raw)
+	if nesting(doc) > maxNesting*int64(maxBytes) {
+		return nil, errors.New("the document is nested too deep for its size: raise MaxBytes to allow more")
+	}
+	return doc, nil
+}
+
+// maxNesting is how many times MaxBytes the objects and arrays of a document
+// may have together.
+const maxNesting = 4
 
 // add registers a resource under its URI. The first one keeps it.
 func (l *loader) add(r *resource) *resource {
@@ -311,8 +331,7 @@ func (l *loader) target(r *resource, ref string) (raw []byte, in *resource, name
 func (l *loader) follow(r *resource, pointer string) ([]byte, *resource, error) {
 	raw := r.root
 	for step := range strings.SplitSeq(pointer[1:], "/") {
-		raw = child(raw, unescapeStep(step))
-		if raw == nil {
+		if raw = l.child(raw, unescapeStep(step)); raw == nil {
 			return nil, nil, fmt.Errorf("the reference leads to %q, which is not there", clip(pointer))
 		}
 		if inner, ok := l.roots[&raw[0]]; ok {
@@ -322,19 +341,37 @@ func (l *loader) follow(r *resource, pointer string) ([]byte, *resource, error) 
 	return raw, r, nil
 }
 
-// child returns a member or an element, or nil.
-func child(raw []byte, step string) []byte {
-	if raw[0] == '{' {
-		return jsonwire.Lookup(raw, step)
+// children are the parts of an object or array by the step of a JSON Pointer
+// that leads to them.
+type children map[string][]byte
+
+// child returns a part of a container, or nil. What a container has is kept,
+// since many references lead through the same few.
+func (l *loader) child(raw []byte, step string) []byte {
+	list, ok := l.children[&raw[0]]
+	if !ok {
+		list = readChildren(raw)
+		l.children[&raw[0]] = list
 	}
-	index, err := strconv.Atoi(step)
-	if err != nil || !isIndex(step) {
-		return nil
-	}
-	for a := jsonwire.Elements(raw); ; index-- {
-		v, ok := a.Next()
-		if !ok || index == 0 {
-			return v
+	return list[step]
+}
+
+func readChildren(raw []byte) children {
+	list := children{}
+	for o := jsonwire.Members(raw); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			break
 		}
+		if key := jsonwire.Unquote(name); list[key] == nil {
+			list[key] = value
+		}
+	}
+	for a, i := jsonwire.Elements(raw), 0; ; i++ {
+		value, ok := a.Next()
+		if !ok {
+			return list
+		}
+		list[strconv.Itoa(i)] = value
 	}
 }

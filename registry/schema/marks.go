@@ -72,7 +72,7 @@ func (e *evaluation) scoped(n *node, pos int, m marks) (end int, ok bool) {
 	if n.unseen == nil || !(c == '{' && n.unseen.properties != nil || c == '[' && n.unseen.items != nil) {
 		return e.plain(n, pos, m)
 	}
-	own := e.push((countChildren(e.doc[pos:]) + 63) / 64)
+	own := e.push((e.countChildren(pos) + 63) / 64)
 	end, ok = e.plain(n, pos, own)
 	if !ok && e.over() {
 		e.pop(own)
@@ -91,20 +91,22 @@ func (e *evaluation) scoped(n *node, pos int, m marks) (end int, ok bool) {
 	return end, ok
 }
 
-// countChildren counts the members or elements of a container.
-func countChildren(b []byte) int {
-	n := 0
-	for o, a := jsonwire.Members(b), jsonwire.Elements(b); ; n++ {
-		var ok bool
-		if b[0] == '{' {
-			_, _, ok = o.Next()
-		} else {
-			_, ok = a.Next()
+// countChildren counts the members or elements of the container at pos.
+func (e *evaluation) countChildren(pos int) int {
+	n, open := 0, e.doc[pos]
+	i := e.space(pos + 1)
+	for ; e.doc[i] != '}' && e.doc[i] != ']'; n++ {
+		if open == '{' {
+			i += jsonwire.SkipString(e.doc[i:])
+			i = e.space(e.space(i) + 1)
 		}
-		if !ok {
-			return n
+		i = e.space(e.skip(i))
+		if e.doc[i] == ',' {
+			i = e.space(i + 1)
 		}
 	}
+	e.spend(n >> 2)
+	return n
 }
 
 // leftOver applies an unevaluated keyword to what has no mark.

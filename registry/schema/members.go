@@ -32,9 +32,7 @@ func (b *builder) member(name string) (int, error) {
 	return last, nil
 }
 
-// properties compiles the keyword of that name. Its members come first among
-// those of the node only if it stands first in the schema, which is why sets
-// of names are made when all are known.
+// properties compiles the keyword of that name.
 func (b *builder) properties(value []byte) error {
 	if value[0] != '{' {
 		return b.expected("properties", value, "an object")
@@ -356,7 +354,7 @@ func (b *builder) enum(value []byte) error {
 }
 
 func (b *builder) valueSet(list [][]byte, keyword string) *valueSet {
-	return newValueSet(list, keyword, b.seed)
+	return newValueSet(list, keyword, b.hasher)
 }
 
 // both joins const and enum of one schema, by keeping the values that are in
@@ -366,8 +364,9 @@ func (b *builder) both(x, y *valueSet) *valueSet {
 		return y
 	}
 	var list [][]byte
+	budget := 16 * len(b.raw) // enough for what is part of the schema
 	for _, v := range x.values {
-		if y.has(v) {
+		if y.has(v, &budget) {
 			list = append(list, v)
 		}
 	}

@@ -54,6 +54,7 @@ type structPlan struct {
 	byName   map[string]int // nil when there are few
 	required bitset
 	closed   bool   // other names are refused
+	defaults bool   // at least one field has a default
 	def      string // the name in $defs, of a type that contains itself
 	node     *node  // what was compiled from the schema of the type
 }

@@ -23,46 +23,53 @@ func appendPointer(dst []byte, step string) []byte {
 	return dst
 }
 
-// pointerTo returns the JSON Pointer of the value or the member name that
-// starts at an offset of a valid document. Evaluation notes offsets only, so
-// that a value that conforms costs nothing for them.
-func pointerTo(doc []byte, offset int) string {
-	var p []byte
-	start := jsonwire.SkipSpace(doc)
-	for start < offset {
-		step, at, ok := childAt(doc, start, offset)
-		if !ok {
-			break
-		}
-		p = appendPointer(p, step)
-		start = at
-	}
-	return string(p)
+// A pointerStep is an object or array that is open where a walk through a
+// document has come to, and the child in it that the walk is at.
+type pointerStep struct {
+	name  []byte // as it is written; nil in an array
+	index int
+	names bool // the next string is a name
 }
 
-// childAt finds the child of the container at start in which an offset lies.
-func childAt(doc []byte, start, offset int) (step string, at int, ok bool) {
-	rest := doc[start:]
-	index := 0
-	for o, a := jsonwire.Members(rest), jsonwire.Elements(rest); ; index++ {
-		var name, value []byte
-		if rest[0] == '{' {
-			name, value, ok = o.Next()
-		} else {
-			value, ok = a.Next()
-		}
-		if !ok {
-			return "", 0, false
-		}
-		at = offsetIn(doc, value)
-		if offset >= at+len(value) {
+// pointerTo returns the JSON Pointer of the value, or of the member with the
+// name, that starts at an offset of a valid document. Evaluation notes offsets
+// only, so that a value that conforms costs nothing for them. The walk goes
+// once over what is before the offset.
+func pointerTo(doc []byte, offset int) string {
+	var open []pointerStep
+	top := &pointerStep{}
+	for i := skipSpace(doc, 0); i <= offset; {
+		switch c := doc[i]; {
+		case c == '"' && top.names:
+			n := jsonwire.SkipString(doc[i:])
+			top.name, top.names = doc[i:i+n], false
+			i += n
 			continue
+		case i == offset:
+		case c == '"':
+			i += jsonwire.SkipString(doc[i:])
+			continue
+		case c == '{', c == '[':
+			open = append(open, pointerStep{names: c == '{'})
+			top = &open[len(open)-1]
+		case c == '}', c == ']':
+			open = open[:len(open)-1]
+			top = &open[len(open)-1]
+		case c == ',':
+			top.index++
+			top.names = top.name != nil
 		}
-		if name != nil {
-			return jsonwire.Unquote(name), at, true
-		}
-		return strconv.Itoa(index), at, true
+		i++
 	}
+	var p []byte
+	for _, step := range open {
+		if step.name != nil {
+			p = appendPointer(p, jsonwire.Unquote(step.name))
+		} else {
+			p = appendPointer(p, strconv.Itoa(step.index))
+		}
+	}
+	return string(p)
 }
 
 // offsetIn is the offset of a part of a document. Both end where the memory of
@@ -101,4 +108,37 @@ func isIndex(step string) bool {
 		}
 	}
 	return step != ""
+}
+
+// trim removes the white space around a JSON document.
+func trim(doc []byte) []byte {
+	doc = doc[jsonwire.SkipSpace(doc):]
+	for n := len(doc); n > 0; n-- {
+		switch doc[n-1] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return doc[:n]
+		}
+	}
+	return doc
+}
+
+// nesting is the sum of the sizes of all objects and arrays of a valid
+// document, which is what it takes to look at each of them by itself.
+func nesting(doc []byte) int64 {
+	var sum, depth int64
+	for i := 0; i < len(doc); i++ {
+		sum += depth
+		switch doc[i] {
+		case '"':
+			n := jsonwire.SkipString(doc[i:]) - 1
+			sum += int64(n) * depth
+			i += n
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+	}
+	return sum
 }

@@ -33,9 +33,24 @@ func (r *report) add(n *node, pos int, keyword string) {
 		path, name := r.parent(pos)
 		r.put(path, keyword, fmt.Sprintf("%s %q is there twice", r.call(path), clip(name)))
 	default:
-		path := pointerTo(r.doc, pos)
+		path := r.path(pos)
 		r.put(path, keyword, r.subject(path)+describe(n, r.doc[pos:], keyword))
 	}
+}
+
+// maxPath bounds the path of a violation, in bytes.
+const maxPath = 1024
+
+// path is the JSON Pointer of the value at an offset.
+func (r *report) path(pos int) string { return shorten(pointerTo(r.doc, pos)) }
+
+// shorten cuts a pointer that is too long to that of a value around the one
+// that it leads to.
+func shorten(path string) string {
+	if len(path) <= maxPath {
+		return path
+	}
+	return path[:max(0, strings.LastIndexByte(path[:maxPath], '/'))]
 }
 
 // subject starts the message about the whole value, which no path names.
@@ -58,7 +73,7 @@ func (r *report) call(path string) string {
 // the name.
 func (r *report) parent(pos int) (path, name string) {
 	path = pointerTo(r.doc, pos)
-	path = path[:strings.LastIndexByte(path, '/')]
+	path = shorten(path[:strings.LastIndexByte(path, '/')])
 	return path, jsonwire.Unquote(r.doc[pos : pos+jsonwire.SkipString(r.doc[pos:])])
 }
 
@@ -75,8 +90,8 @@ func (r *report) addUnknown(n *node, pos int, keyword string) {
 
 // addMissing notes a member that has to be there and is not.
 func (r *report) addMissing(n *node, pos int, m *member, keyword string) {
-	path := pointerTo(r.doc, pos)
-	text := fmt.Sprintf("missing required %s %q", r.call(path), m.name)
+	path := r.path(pos)
+	text := fmt.Sprintf("missing required %s %q", r.call(path), clip(m.name))
 	if m.node != nil {
 		if t := allowedTypes(m.node); t != typeAny {
 			text += fmt.Sprintf(" (%s)", t)
@@ -230,14 +245,21 @@ func quantity(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// maxTyped bounds the nodes that are looked at to tell which types are allowed.
+const maxTyped = 1000
+
 // allowedTypes is what a node says about the type of a value, itself or by
 // what it refers to.
-func allowedTypes(n *node) typeSet { return allowedTypesIn(n, 8) }
+func allowedTypes(n *node) typeSet {
+	left := maxTyped
+	return allowedTypesIn(n, &left)
+}
 
-// allowedTypesIn looks through a number of references and alternatives.
-func allowedTypesIn(n *node, depth int) typeSet {
+// allowedTypesIn looks at no more than the given number of nodes.
+func allowedTypesIn(n *node, left *int) typeSet {
+	*left--
 	switch {
-	case depth == 0:
+	case *left < 0:
 		return typeAny
 	case n.never:
 		return 0
@@ -250,10 +272,10 @@ func allowedTypesIn(n *node, depth int) typeSet {
 	}
 	t := typeSet(typeAny)
 	if n.inner.ref != nil {
-		t &= allowedTypesIn(n.inner.ref, depth-1)
+		t &= allowedTypesIn(n.inner.ref, left)
 	}
 	for _, sub := range n.inner.allOf {
-		t &= allowedTypesIn(sub, depth-1)
+		t &= allowedTypesIn(sub, left)
 	}
 	for _, subs := range [][]*node{n.inner.anyOf, n.inner.oneOf} {
 		if subs == nil {
@@ -261,17 +283,22 @@ func allowedTypesIn(n *node, depth int) typeSet {
 		}
 		var union typeSet
 		for _, sub := range subs {
-			union |= allowedTypesIn(sub, depth-1)
+			if union |= allowedTypesIn(sub, left); union == typeAny {
+				break
+			}
 		}
 		t &= union
 	}
 	return t
 }
 
+// typesOf lists the types of the values of a set.
 func typesOf(s *valueSet) typeSet {
 	var t typeSet
 	for _, v := range s.values {
-		t |= typeOf(v[0])
+		if t |= typeOf(v[0]); t == typeAny&^typeInteger {
+			break
+		}
 	}
 	return t
 }
@@ -282,7 +309,7 @@ func (r *report) refused(pos int, reason string) {
 	case "duplicate":
 		r.add(nil, pos, "duplicate")
 	default:
-		path := pointerTo(r.doc, pos)
+		path := r.path(pos)
 		r.put(path, "type", r.subject(path)+reason)
 	}
 }

@@ -1,10 +1,8 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"sync"
 )
@@ -56,7 +54,9 @@ type Options struct {
 	// values that they list, and the size of patterns, count as well. Zero means
 	// 30,000.
 	MaxSchemas int
-	// MaxBytes bounds the size of each document. Zero means 4 MiB.
+	// MaxBytes bounds the size of each document. Its objects and arrays together,
+	// those inside of others counted again, may have four times as much. Zero
+	// means 4 MiB.
 	MaxBytes int
 }
 
@@ -90,8 +90,8 @@ type Schema struct {
 	root   *node
 	limits limits
 	noun   string
-	null   bool         // Options.NullAsAbsent
-	seed   maphash.Seed // for comparing the elements of arrays
+	null   bool   // Options.NullAsAbsent
+	hasher hasher // for comparing arrays and objects
 
 	pool sync.Pool // of *scratch, for schemas that need more than the stack
 }
@@ -105,23 +105,22 @@ type limits struct{ depth, work, errors int }
 // bound of the options is passed.
 func Compile(doc []byte, o *Options) (*Schema, error) {
 	opts := o.withDefaults()
-	seed := maphash.MakeSeed()
-	c, root, err := newCompiler(doc, opts, seed)
-	if err != nil {
-		return nil, err
-	}
-	n, err := c.compile(root)
-	if err != nil {
-		return nil, err
-	}
-	return &Schema{
-		raw:    root.root,
-		root:   n,
+	s := &Schema{
 		limits: limits{depth: opts.MaxDepth, work: opts.MaxWork, errors: opts.MaxErrors},
 		noun:   opts.Noun,
 		null:   opts.NullAsAbsent,
-		seed:   seed,
-	}, nil
+		hasher: newHasher(),
+	}
+	c, root, err := newCompiler(doc, opts, &s.hasher)
+	if err != nil {
+		return nil, err
+	}
+	s.raw = root.root
+	s.root, err = c.compile(root)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Raw returns the document as it was given, without white space around it. It
@@ -135,10 +134,10 @@ func (s *Schema) Raw() []byte { return s.raw }
 // The error is a [*ValidationError], also when the bounds of the options do not
 // let the value be checked: then it wraps [ErrLimit].
 //
-// A member that properties declares may appear only once in an object, since
+// A member that the schema names may appear only once in an object, since
 // readers disagree on which of two would count.
 func (s *Schema) Validate(value []byte) error {
-	value = bytes.Trim(value, " \t\r\n")
+	value = trim(value)
 	if len(value) == 0 {
 		return &ValidationError{noun: s.noun, Violations: []Violation{{Keyword: "type", Message: "expected a value, found nothing"}}}
 	}
@@ -174,12 +173,15 @@ var ErrLimit = errors.New("the value takes too much work to check against the sc
 // A Violation is one way in which a value breaks its schema.
 type Violation struct {
 	// Path is the JSON Pointer of the offending value; for a member that is
-	// missing or unknown, that of the object. Empty means the whole value.
+	// missing or unknown, that of the object. Empty means the whole value. Names
+	// that would make it longer than 1 KiB are cut off at the end.
 	Path string `json:"path"`
 	// Message says what was expected and what was found: types and names, never
 	// a value.
 	Message string `json:"message"`
-	// Keyword is the keyword of the schema that was broken.
+	// Keyword is the keyword of the schema that was broken: or "false" for the
+	// schema of that name, "duplicate" for a name that is there twice, and "limit"
+	// if the value could not be checked within the bounds.
 	Keyword string `json:"keyword"`
 }
 
@@ -201,7 +203,7 @@ func (e *ValidationError) Error() string {
 	for i, v := range e.Violations {
 		text := v.Message
 		if v.Path != "" {
-			text = fmt.Sprintf("%s %q: %s", e.noun, dotted(v.Path), v.Message)
+			text = fmt.Sprintf("%s %q: %s", e.noun, clipTo(dotted(v.Path), 240), v.Message)
 		}
 		if i > 0 && b.Len()+len(text) > maxErrorText {
 			b.WriteString("; and more")

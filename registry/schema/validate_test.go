@@ -111,6 +111,36 @@ func TestValidationErrorIsBounded(t *testing.T) {
 	}
 }
 
+// TestErrorsAreShort gives names that are not.
+func TestErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	tests := []struct {
+		name, schema, in string
+	}{
+		{"a path", `{"additionalProperties":{"type":"string"}}`, `{"` + long + `":1}`},
+		{"a path inside", `{"additionalProperties":{"additionalProperties":{"type":"string"}}}`, `{"` + long + `":{"a":1}}`},
+		{"an unknown name", `{"additionalProperties":false}`, `{"` + long + `":1}`},
+		{"a missing name", `{"required":["` + long + `"]}`, `{}`},
+		{"a constant", `{"const":"` + long + `"}`, `1`},
+		{"a pattern", `{"pattern":"^` + long[:8000] + `$"}`, `""`},
+		{"a bound", `{"minimum":1` + strings.Repeat("0", 10_000) + `}`, `1`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := compile(t, tt.schema, nil).Validate([]byte(tt.in))
+			if err == nil {
+				t.Fatal("accepted, want an error")
+			}
+			if n := len(err.Error()); n > 500 {
+				t.Errorf("the text has %d bytes, want at most 500", n)
+			}
+			if n := len(firstPath(err)); n > 1024 {
+				t.Errorf("the path has %d bytes, want at most 1024", n)
+			}
+		})
+	}
+}
+
 func TestViolationsAsJSON(t *testing.T) {
 	err := compile(t, `{"properties":{"a/b":{"type":"string"}},"required":["c"]}`, nil).Validate([]byte(`{"a/b":1}`))
 	var ve *schema.ValidationError
@@ -241,12 +271,63 @@ func TestNamesAndTextWithEscapes(t *testing.T) {
 		{"an enum with an escape", `{"enum":["a","b","c","d","e","f","g","h","i","é"]}`, `"\u00e9"`, true},
 		{"equal elements", `{"uniqueItems":true}`, `["a","\u0061"]`, false},
 		{"equal objects", `{"uniqueItems":true}`, `[{"a":1,"b":[2]},{"\u0062":[2.0],"a":1}]`, false},
+		{"const and enum", `{"enum":["a",{"x":1},2],"const":2.0}`, `2`, true},
+		{"const against enum", `{"const":"a","enum":["a","b"]}`, `"b"`, false},
+		{"const without enum", `{"const":"c","enum":["a","b"]}`, `"c"`, false},
+		{"a large constant in another order", `{"const":{` + list(20, `"p%d":[%[1]d]`) + `}}`, `{"p19":[19],` + list(19, `"p%d":[%[1]d.0]`) + `}`, true},
+		{"a large constant with one more", `{"const":{` + list(20, `"p%d":[%[1]d]`) + `}}`, `{"p20":1,` + list(20, `"p%d":[%[1]d]`) + `}`, false},
 		{"white space", `{"properties":{"a":{"items":{"type":"integer"}}},"required":["a"]}`, " { \"a\" :\t[ 1 ,\r\n2 ] } ", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := compile(t, tt.schema, nil).Validate([]byte(tt.in)) == nil; got != tt.want {
 				t.Errorf("%s and %s: got %v, want %v", tt.schema, tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNullTwice makes sure that a null that counts as absent does not hide that
+// its name is there again.
+func TestNullTwice(t *testing.T) {
+	const in = `{"a":null,"a":"x"}`
+	const want = `argument "a" is there twice`
+	for _, doc := range []string{
+		`{"properties":{"a":{"type":"string"}}}`,
+		`{"properties":{"a":{"type":"string"}},"dependentRequired":{"a":["b"]}}`,
+	} {
+		got := text(compile(t, doc, &schema.Options{NullAsAbsent: true}).Validate([]byte(in)))
+		if !strings.HasPrefix(got, want) && !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %q, want %q", doc, got, want)
+		}
+	}
+	var v struct {
+		A *string `json:"a"`
+	}
+	c := newCodec[struct {
+		A *string `json:"a"`
+	}](t, nil)
+	if got := text(c.Decode([]byte(in), &v)); got != want {
+		t.Errorf("decoded: got %q, want %q", got, want)
+	}
+}
+
+// TestNullAsAbsentCounts makes sure that what counts as absent is not counted
+// and asks for nothing.
+func TestNullAsAbsentCounts(t *testing.T) {
+	tests := []struct {
+		name, schema, in, want string
+	}{
+		{"the number of members", `{"properties":{"a":{"type":"string"}},"minProperties":1}`, `{"a":null}`, `arguments: must have at least 1 member`},
+		{"what depends on it", `{"properties":{"a":{"type":"string"}},"dependentRequired":{"a":["b"]}}`, `{"a":null}`, "ok"},
+		{"what it is needed for", `{"properties":{"a":{"type":"string"}},"dependentRequired":{"b":["a"]}}`, `{"b":1,"a":null}`, `missing required argument "a" (string)`},
+		{"what is left over", `{"properties":{"a":{"type":"string"}},"unevaluatedProperties":false}`, `{"a":null}`, "ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := text(compile(t, tt.schema, &schema.Options{NullAsAbsent: true}).Validate([]byte(tt.in)))
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

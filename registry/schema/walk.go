@@ -1,30 +1,12 @@
 package schema
 
-import (
-	"strconv"
-
-	"cloudg.dev/cloudg/internal/jsonwire"
-)
+import "cloudg.dev/cloudg/internal/jsonwire"
 
 // A subschema is a schema inside another, and where it was found there.
 type subschema struct {
 	keyword string // the keyword that holds it
 	name    []byte // the member name as it is written, if the keyword holds an object
-	index   int    // the index, if the keyword holds an array, else -1
 	raw     []byte
-}
-
-// step is the JSON Pointer from the outer schema to the subschema.
-func (s *subschema) step() string {
-	p := appendPointer(nil, s.keyword)
-	switch {
-	case s.name != nil:
-		p = appendPointer(p, jsonwire.Unquote(s.name))
-	case s.index >= 0:
-		p = append(p, '/')
-		p = strconv.AppendInt(p, int64(s.index), 10)
-	}
-	return string(p)
 }
 
 // shape says what kind of subschemas a keyword holds.
@@ -75,7 +57,7 @@ func eachSubschema(obj []byte, fn func(s *subschema) error) error {
 
 // eachIn calls fn for the subschemas of one keyword.
 func eachIn(keyword string, value []byte, fn func(s *subschema) error) error {
-	s := &subschema{keyword: keyword, index: -1, raw: value}
+	s := &subschema{keyword: keyword, raw: value}
 	switch sh := shapeOf(keyword); {
 	case sh == holdsSchema || sh == holdsEither && value[0] != '[':
 		return fn(s)
@@ -85,7 +67,6 @@ func eachIn(keyword string, value []byte, fn func(s *subschema) error) error {
 			if !ok {
 				return nil
 			}
-			s.index++
 			s.raw = raw
 			if err := fn(s); err != nil {
 				return err

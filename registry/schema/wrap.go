@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"strings"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -16,10 +15,9 @@ import (
 //
 // The error is a [*SchemaError] for a document that is not valid JSON.
 func Wrap(doc []byte) (out []byte, wrapped bool, err error) {
-	if err := jsonwire.Valid(doc, 0); err != nil {
+	if doc, err = readDocument(doc, (*Options)(nil).withDefaults().MaxBytes); err != nil {
 		return nil, false, &SchemaError{Err: err}
 	}
-	doc = bytes.Trim(doc, " \t\r\n")
 	if lookupString(doc, "type") == "object" {
 		return doc, false, nil
 	}
