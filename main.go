@@ -3,6 +3,7 @@
 // operator allows, as tools, resources and prompts for an AI client.
 //
 //	cloudg serve --root DIR         serve one client on standard input and output
+//	cloudg serve --transport http   serve many clients by HTTP
 //	cloudg tools --root DIR         show what that client would see
 //	cloudg call host_status         call one tool from the shell
 //	cloudg help                     the whole manual, by topics

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,6 +96,9 @@ func TestCommand(t *testing.T) {
 		{"failed call", []string{"call", "list_processes", "--args", `{"limit":"x"}`}, "", 1, "Invalid arguments for list_processes", ""},
 		{"read", []string{"read", "cloudg://server"}, "", 0, `"name":"cloudg"`, ""},
 		{"complete", []string{"complete", "prompt:diagnose_host", "focus", "d"}, "", 0, "disk\n", ""},
+		{"open to all", []string{"serve", "--transport", "http", "--listen", "0.0.0.0:0"}, "", 2, "", "other machines can reach this address, and nothing says who may use it: give --auth-token"},
+		{"nobody to check", []string{"healthcheck", "--listen", "unix:" + filepath.Join(t.TempDir(), "s")}, "", 1, "", "the server does not answer"},
+		{"lint", []string{"tools", "--lint", "--strict"}, "", 0, "WARNINGS", ""},
 		{"version", []string{"version"}, "", 0, "cloudg ", ""},
 		{"help", []string{"help"}, "", 0, "Usage: cloudg SUBCOMMAND", ""},
 	}
@@ -171,6 +176,147 @@ func TestServe_signal(t *testing.T) {
 				t.Errorf("%v\n%s", err, stderr)
 			}
 		})
+	}
+}
+
+// httpProcess is a server over HTTP in a process of its own.
+type httpProcess struct {
+	cmd *exec.Cmd
+	log *bufio.Reader // what comes after the first line on standard error
+	url string        // of the endpoint, or unix: and a path
+	out bytes.Buffer  // standard output
+}
+
+// startHTTP starts a server and reads from its first line where it listens.
+func startHTTP(t *testing.T, env []string, args ...string) *httpProcess {
+	t.Helper()
+	cmd, _ := command(t, append([]string{"serve", "--transport", "http", "--log-format", "json"}, args...)...)
+	p := &httpProcess{cmd: cmd}
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &p.out, nil
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	p.log = bufio.NewReader(stderr)
+	line, err := p.log.ReadBytes('\n')
+	var first struct {
+		Msg    string
+		Listen []string
+	}
+	if err != nil || json.Unmarshal(line, &first) != nil || first.Msg != "serving over HTTP" || len(first.Listen) != 1 {
+		t.Fatalf("the first line is %s, %v", line, err)
+	}
+	p.url = first.Listen[0]
+	return p
+}
+
+// end sends the signal that is meant for an orderly end and returns the rest of
+// the log and the exit code.
+func (p *httpProcess) end(t *testing.T) (log string, code int) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Wait() // the exit code says how it ended
+	if p.out.Len() > 0 {
+		t.Errorf("standard output has %s", &p.out)
+	}
+	return string(rest), p.cmd.ProcessState.ExitCode()
+}
+
+// post sends a request of 2026-07-28 and returns the answer, whose body the
+// caller closes.
+func post(t *testing.T, url, method, token, body string) *http.Response {
+	t.Helper()
+	client := http.DefaultClient
+	if path, ok := strings.CutPrefix(url, "unix:"); ok {
+		url = "http://localhost/mcp"
+		client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}}}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
+		req.Header.Set(name, value)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+// TestServe_http lets in who has a token, and shows its health to everybody: on
+// a port, and on a socket, which is gone in the end.
+func TestServe_http(t *testing.T) {
+	needSignals(t)
+	socket := filepath.Join(t.TempDir(), "s")
+	for _, listen := range []string{"127.0.0.1:0", "unix:" + socket} {
+		t.Run(listen, func(t *testing.T) {
+			p := startHTTP(t, []string{"CLOUDG_AUTH_TOKENS=hunter2:ops:anna"}, "--listen", listen)
+			for token, want := range map[string]int{"": 401, "other": 401, "hunter2": 200} {
+				resp := post(t, p.url, "tools/list", token, request(1, "tools/list", ""))
+				body, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if err != nil || resp.StatusCode != want || want == 200 && !bytes.Contains(body, []byte(`"name":"host_status"`)) {
+					t.Errorf("with the token %q: %d %s, %v", token, resp.StatusCode, body, err)
+				}
+			}
+			address := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/mcp")
+			check, stderr := command(t, "healthcheck")
+			check.Env = append(os.Environ(), "CLOUDG_TRANSPORT=http", "CLOUDG_LISTEN="+address)
+			if out, err := check.Output(); err != nil || string(out) != "ok\n" {
+				t.Errorf("healthcheck: %s, %v, %s", out, err, stderr)
+			}
+			log, code := p.end(t)
+			if code != 0 || strings.Contains(log, "hunter2") {
+				t.Errorf("exit code %d\n%s", code, log)
+			}
+			if _, err := os.Stat(socket); err == nil {
+				t.Error("the socket is left behind")
+			}
+		})
+	}
+}
+
+// TestServe_httpSignal ends a server while a stream waits for events: it gets
+// its result, and the exit code is 0, before the grace time is over.
+func TestServe_httpSignal(t *testing.T) {
+	needSignals(t)
+	const drain = 20 * time.Second
+	p := startHTTP(t, nil, "--listen", "127.0.0.1:0", "--drain", drain.String())
+	resp := post(t, p.url, "subscriptions/listen", "", request(7, "subscriptions/listen", `"notifications":{"toolsListChanged":true},`))
+	defer resp.Body.Close()
+	r := bufio.NewReader(resp.Body)
+	for line := ""; !strings.Contains(line, "acknowledged"); {
+		var err error
+		if line, err = r.ReadString('\n'); err != nil {
+			t.Fatalf("no acknowledgement: %v", err)
+		}
+	}
+	began := time.Now()
+	log, code := p.end(t)
+	if took := time.Since(began); code != 0 || took > drain/2 || !strings.Contains(log, "shutting down") {
+		t.Errorf("exit code %d after %v\n%s", code, took, log)
+	}
+	rest, err := io.ReadAll(r)
+	if err != nil || !bytes.Contains(rest, []byte(`"id":7,"result":{"resultType":"complete"`)) {
+		t.Errorf("got %q, %v", rest, err)
 	}
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/notify"
@@ -11,6 +14,7 @@ import (
 	"cloudg.dev/cloudg/registry"
 	"cloudg.dev/cloudg/registry/catalog"
 	"cloudg.dev/cloudg/session"
+	"cloudg.dev/cloudg/task"
 )
 
 // instructions tell a model what the server is for.
@@ -24,8 +28,16 @@ type assembly struct {
 	closers  []io.Closer        // in the order in which they were opened
 }
 
-// assemble builds what the settings describe. The caller closes it.
-func (inv *invocation) assemble(sessionLog *slog.Logger) (_ *assembly, err error) {
+// serving is what a server has that clients of other processes use.
+type serving struct {
+	log       *slog.Logger
+	stateKeys [][]byte // none: a random one
+}
+
+// assemble builds what the settings describe. The caller closes it. Without
+// serving it is for this process alone: what others share, such as the directory
+// of tasks, is left alone.
+func (inv *invocation) assemble(s *serving) (_ *assembly, err error) {
 	hub := notify.New(nil)
 	a := &assembly{closers: []io.Closer{hub}}
 	defer func() {
@@ -34,29 +46,66 @@ func (inv *invocation) assemble(sessionLog *slog.Logger) (_ *assembly, err error
 		}
 	}()
 	reg := registry.New(&registry.Options{Prefix: inv.set.prefix, OnChange: session.Announce(hub)})
-	info := inv.env.implementation()
-	source, err := inv.env.Register(reg, &catalog.Options{
-		Roots: inv.set.roots, AllowWrite: inv.set.allowWrite, Accept: inv.set.filter.accept, Info: info, Logger: inv.log,
-	})
-	if err != nil {
-		return nil, err // it names the option
-	}
-	a.closers = append(a.closers, source)
-	if err := inv.set.filter.check(); err != nil {
+	o := &session.Options{Info: inv.env.implementation(), Instructions: instructions, Hub: hub}
+	if err := inv.fill(a, reg, o); err != nil {
 		return nil, err
 	}
 	a.snapshot = reg.Snapshot()
-	a.sessions, err = session.NewServer(&session.Options{
-		Layer:        inv.layer(reg),
-		Info:         info,
-		Instructions: instructions,
-		Hub:          hub,
-		Logger:       sessionLog,
-	})
-	if err != nil {
+	o.Layer = inv.layer(reg)
+	if s != nil {
+		o.Logger, o.StateKeys = s.log, s.stateKeys
+		if err := inv.openTasks(a, o); err != nil {
+			return nil, err
+		}
+	}
+	if a.sessions, err = session.NewServer(o); err != nil {
 		return nil, err
 	}
+	a.closers = append(a.closers, taskStopper{a.sessions})
 	return a, nil
+}
+
+// fill registers what there is to serve.
+func (inv *invocation) fill(a *assembly, reg *registry.Registry, o *session.Options) error {
+	source, err := inv.env.Register(reg, &catalog.Options{
+		Roots: inv.set.roots, AllowWrite: inv.set.allowWrite, Accept: inv.set.filter.accept, Info: o.Info, Logger: inv.log,
+	})
+	if err != nil {
+		return err // it names the option
+	}
+	a.closers = append(a.closers, source)
+	if len(inv.set.skills) > 0 {
+		if err := inv.addSkills(a, reg, o); err != nil {
+			return fmt.Errorf("--skills: %w", err)
+		}
+	}
+	return inv.set.filter.check()
+}
+
+// openTasks opens the directory in which tasks are kept, if one is given.
+func (inv *invocation) openTasks(a *assembly, o *session.Options) error {
+	if inv.set.taskDir == "" {
+		return nil
+	}
+	dir, err := task.OpenDir(inv.set.taskDir, &task.Options{Logger: inv.log})
+	if err != nil {
+		return fmt.Errorf("--task-dir: %w", err)
+	}
+	a.closers = append(a.closers, dir)
+	o.Tasks.Store = dir
+	return nil
+}
+
+// taskStopper ends the tasks of a server that has no requests any more.
+type taskStopper struct{ server *session.Server }
+
+// Close waits until the tasks have taken note of the end, but not long: one that
+// does not look is reported as failed.
+func (s taskStopper) Close() error {
+	const patience = time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return s.server.Shutdown(ctx)
 }
 
 func (inv *invocation) layer(reg *registry.Registry) *layer.Layer {

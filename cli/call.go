@@ -94,9 +94,10 @@ func (inv *invocation) readFile(path string) ([]byte, error) {
 
 // readAll reads what a message may have and no more.
 func (inv *invocation) readAll(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, int64(inv.set.maxLine)+1))
-	if err == nil && len(b) > inv.set.maxLine {
-		return nil, fmt.Errorf("there are more than %d bytes: allow more with --max-line", inv.set.maxLine)
+	most, option := inv.set.maxMessage()
+	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(b) > most {
+		return nil, fmt.Errorf("there are more than %d bytes: allow more with %s", most, option)
 	}
 	return b, err
 }

@@ -14,28 +14,31 @@ type command struct {
 }
 
 // scope is a set of subcommands, for which an option is meant.
-type scope uint8
+type scope uint16
 
 const (
-	forServer    scope = 1 << iota // all that build a server
+	forServer    scope = 1 << iota // all that know the server: those that build one, and healthcheck
 	forClient                      // all that speak to it in the same process
 	forList                        // tools, resources and prompts
 	forResources                   // and so on: one subcommand each
 	forCall
 	forComplete
 	forVersion
+	forTools
+	forHealthcheck
 )
 
 // commands lists the subcommands.
 func commands() []command {
 	return []command{
 		{"serve", "", forServer, (*invocation).serve},
-		{"tools", "", forServer | forClient | forList, (*invocation).tools},
+		{"tools", "", forServer | forClient | forList | forTools, (*invocation).tools},
 		{"resources", "", forServer | forClient | forList | forResources, (*invocation).resources},
 		{"prompts", "", forServer | forClient | forList, (*invocation).prompts},
 		{"call", "TOOL", forServer | forClient | forCall, (*invocation).call},
 		{"read", "URI", forServer | forClient, (*invocation).read},
 		{"complete", "REF ARGUMENT [VALUE]", forServer | forClient | forComplete, (*invocation).complete},
+		{"healthcheck", "", forServer | forHealthcheck, (*invocation).healthcheck},
 		{"version", "", forVersion, (*invocation).version},
 		{"help", "[TOPIC]", 0, (*invocation).help},
 	}

@@ -49,6 +49,7 @@ type fake struct {
 	fail    error         // of register
 	started chan struct{} // told when the tool wait begins, if not nil
 	release chan struct{} // ends it
+	more    []registry.Tool
 }
 
 func (f *fake) register(reg *registry.Registry, o *catalog.Options) (io.Closer, error) {
@@ -85,7 +86,7 @@ func (f *fake) tools() []registry.Tool {
 	for i := range list {
 		list[i].InputSchema = []byte(`{"type":"object","properties":{}}`)
 	}
-	return list
+	return append(list, f.more...)
 }
 
 func echo(_ context.Context, call *registry.Call) (*protocol.CallToolResult, error) {

@@ -45,8 +45,7 @@ func (inv *invocation) help(context.Context) error {
 	case topic == "options":
 		inv.printAllOptions()
 	case cmd != nil:
-		inv.printOptions("Options", optionsOf(cmd))
-		inv.out.WriteString("  -h, --help\n      Print this text.\n")
+		inv.printOptionsOf(cmd)
 	}
 	return nil
 }
@@ -87,25 +86,51 @@ func (inv *invocation) printTopics(topics []string) error {
 	return table.Flush()
 }
 
-// printAllOptions prints every option, those of the same subcommands together.
+// printOptionsOf prints the options of a subcommand, those that only some
+// transports have apart from the others.
+func (inv *invocation) printOptionsOf(cmd *command) {
+	groups := make(map[transportSet][]option)
+	for _, o := range optionsOf(cmd) {
+		groups[o.only] = append(groups[o.only], o)
+	}
+	inv.printOptions("Options", groups[0])
+	inv.out.WriteString("  -h, --help\n      Print this text.\n")
+	for _, only := range []transportSet{justStdio, justHTTP} {
+		if len(groups[only]) > 0 {
+			inv.printOptions("Options for --transport "+only.String(), groups[only])
+		}
+	}
+}
+
+// printAllOptions prints every option, those of the same subcommands and
+// transports together.
 func (inv *invocation) printAllOptions() {
 	var titles []string
 	groups := make(map[string][]option)
 	for _, o := range options() {
 		title := "Options of " + strings.Join(takers(&o), ", ")
+		if o.only != 0 {
+			title += ", for --transport " + o.only.String()
+		}
 		if groups[title] == nil {
 			titles = append(titles, title)
 		}
 		groups[title] = append(groups[title], o)
 	}
 	for _, title := range titles {
-		inv.printOptions(title, groups[title])
+		inv.out.WriteByte('\n')
+		inv.printWrapped(title+":", "", 78)
+		inv.printList(groups[title])
 	}
 }
 
-// printOptions prints a list of options.
+// printOptions prints a list of options under a title.
 func (inv *invocation) printOptions(title string, list []option) {
 	fmt.Fprintf(&inv.out, "\n%s:\n", title)
+	inv.printList(list)
+}
+
+func (inv *invocation) printList(list []option) {
 	for i := range list {
 		o := &list[i]
 		fmt.Fprintf(&inv.out, "  %s\n", o.usage())

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,30 +10,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"cloudg.dev/cloudg/cli"
+	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/session"
+	"cloudg.dev/cloudg/transport"
 )
 
 // wantOptions says which subcommand has which options. It is written out here,
 // apart from the table of the command.
 func wantOptions() map[string][]string {
-	server := strings.Fields("--root --allow-write --prefix --include-category --exclude-category --include-tool --exclude-tool " +
-		"--timeout --page-size --max-output --max-line --max-in-flight --drain --log-level --log-format")
-	with := func(more ...string) []string { return append(slices.Clone(server), more...) }
+	server := strings.Fields("--transport --root --allow-write --skills --task-dir --prefix --include-category --exclude-category --include-tool --exclude-tool " +
+		"--timeout --page-size --max-output --max-in-flight --drain --state-key --log-level --log-format --auth-token")
+	some := strings.Fields("--help --max-line --listen --path --public-path --allowed-host --allowed-origin --cors-origin --insecure-no-auth " +
+		"--tls-cert --tls-key --tls-client-ca --stateless --json-response --always-sse --max-body --max-header --max-connections --max-sessions " +
+		"--max-sessions-per-principal --max-streams --header-timeout --body-timeout --write-timeout --session-idle --keep-alive")
+	with := func(own ...string) []string { return slices.Concat(server, own, some) }
 	return map[string][]string{
-		"serve":     server,
-		"tools":     with("--protocol-version", "--json"),
-		"resources": with("--protocol-version", "--json", "--templates"),
-		"prompts":   with("--protocol-version", "--json"),
-		"call":      with("--protocol-version", "--args", "--raw"),
-		"read":      with("--protocol-version"),
-		"complete":  with("--protocol-version", "--given"),
-		"version":   {"--json"},
-		"help":      {},
+		"serve":       with(),
+		"tools":       with("--protocol-version", "--json", "--lint", "--strict"),
+		"resources":   with("--protocol-version", "--json", "--templates"),
+		"prompts":     with("--protocol-version", "--json"),
+		"call":        with("--protocol-version", "--args", "--raw"),
+		"read":        with("--protocol-version"),
+		"complete":    with("--protocol-version", "--given"),
+		"healthcheck": with("--within"),
+		"version":     {"--json", "--help"},
+		"help":        {"--help"},
 	}
 }
 
@@ -41,11 +50,11 @@ func TestHelp_listsOptions(t *testing.T) {
 	for name, want := range wantOptions() {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", "help", name)
-			if diff := cmp.Diff(append(want, "--help"), headings(got.stdout)); diff != "" {
+			if diff := cmp.Diff(want, headings(got.stdout)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			for _, o := range want {
-				if !slices.Contains(headings(all), o) {
+				if o != "--help" && !slices.Contains(headings(all), o) {
 					t.Errorf("'help options' lacks %s", o)
 				}
 			}
@@ -78,7 +87,7 @@ func TestHelp_topics(t *testing.T) {
 			t.Errorf("%v (-help +other)\n%s", in, diff)
 		}
 	}
-	topics := strings.Fields("serve tools resources prompts call read complete version help clients errors exit-codes files library options protocol security")
+	topics := strings.Fields("serve tools resources prompts call read complete healthcheck version help clients eras errors exit-codes files http library lint options protocol security stateless tokens")
 	for _, topic := range topics {
 		t.Run(topic, func(t *testing.T) {
 			got := run(t, "", "help", topic)
@@ -116,19 +125,25 @@ func TestHelp_errors(t *testing.T) {
 }
 
 // TestHelp_examples runs every example of the manual with the built-in catalog.
-// The directories in them are replaced by one that exists.
+// The files and directories in them are replaced by some that exist. What serves
+// over HTTP is ended once it does, and what checks a server finds one.
 func TestHelp_examples(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"syslog": "an error\n", "picture.png": "\x89PNG", "query.json": `{"pattern":"error"}`} {
+	dir := filepath.ToSlash(t.TempDir())
+	for name, text := range map[string]string{
+		"syslog": "an error\n", "picture.png": "\x89PNG", "query.json": `{"pattern":"error"}`,
+		"token": "secret", "key": strings.Repeat("k", 32),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	manual, err := filepath.Glob("help/*.txt")
-	if err != nil || len(manual) < 18 {
+	if err != nil || len(manual) < 24 {
 		t.Fatalf("%d files, %v", len(manual), err)
 	}
-	place := strings.NewReplacer("/srv/data", filepath.ToSlash(dir), "/var/log", filepath.ToSlash(dir), "~/notes", filepath.ToSlash(dir), "DIR", filepath.ToSlash(dir), "@query", "@"+filepath.ToSlash(dir)+"/query", "'", "")
+	place := strings.NewReplacer("/srv/data", dir, "/var/log", dir, "~/notes", dir, "DIR", dir, "@query", "@"+dir+"/query",
+		"file:token", "file:"+dir+"/token", "file:key", "file:"+dir+"/key", "'", "")
+	running := startHTTP(t, cli.Env{}, "--listen", "127.0.0.1:0")
 	example := regexp.MustCompile(`(?m)^  (?:echo .* \| )?cloudg ([a-z].*?)(?:  .*| >.*)?$`)
 	for _, name := range manual {
 		text, err := os.ReadFile(name)
@@ -137,14 +152,66 @@ func TestHelp_examples(t *testing.T) {
 		}
 		for _, m := range example.FindAllStringSubmatch(string(text), -1) {
 			t.Run(m[1], func(t *testing.T) {
-				var stdout, stderr strings.Builder
-				code := cli.Run(t.Context(), cli.Env{Args: strings.Fields(place.Replace(m[1])), Stdin: strings.NewReader(`{"pattern":"error"}`), Stdout: &stdout, Stderr: &stderr})
+				env := map[string]string{"TOKEN": "secret", "CLOUDG_LISTEN": "127.0.0.1:0"}
+				if strings.HasPrefix(m[1], "healthcheck") {
+					env["CLOUDG_LISTEN"] = running.address()
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var stdout strings.Builder
+				stderr := &startLog{started: cancel}
+				code := cli.Run(ctx, cli.Env{
+					Args: strings.Fields(place.Replace(m[1])), Stdin: strings.NewReader(`{"pattern":"error"}`), Stdout: &stdout, Stderr: stderr,
+					Getenv: func(name string) string { return env[name] },
+				})
 				if code != 0 {
-					t.Errorf("code %d\nstdout: %s\nstderr: %s", code, stdout.String(), stderr.String())
+					t.Errorf("code %d\nstdout: %s\nstderr: %s", code, stdout.String(), stderr)
 				}
 			})
 		}
 	}
+}
+
+// TestHelp_defaults finds the default of each limit in the help of its option.
+func TestHelp_defaults(t *testing.T) {
+	text := strings.Join(strings.Fields(run(t, "", "help", "serve").stdout), " ")
+	for option, want := range map[string]any{
+		"--path PATH": transport.DefaultPath, "--max-body BYTES": size(transport.DefaultMaxBody), "--max-header BYTES": size(transport.DefaultMaxHeaderBytes),
+		"--max-line BYTES": size(transport.DefaultMaxLine), "--max-connections N": transport.DefaultMaxConnections, "--max-streams N": transport.DefaultMaxStreams,
+		"--max-sessions N": session.DefaultMaxSessions, "--max-sessions-per-principal N": session.DefaultMaxPerPrincipal,
+		"--header-timeout DURATION": span(transport.DefaultReadHeaderTimeout), "--body-timeout DURATION": span(transport.DefaultBodyTimeout),
+		"--write-timeout DURATION": span(transport.DefaultWriteTimeout), "--keep-alive DURATION": span(transport.DefaultKeepAlive),
+		"--session-idle DURATION": span(session.DefaultIdleTimeout), "--timeout DURATION": span(layer.DefaultTimeout),
+		"--max-output BYTES": layer.DefaultMaxOutput,
+		"--max-in-flight N":  fmt.Sprintf("1024; over HTTP, %d", transport.DefaultMaxCalls),
+	} {
+		if !regexp.MustCompile(" " + regexp.QuoteMeta(option) + ` (?:[^-]|-[^-])*? Default ` + regexp.QuoteMeta(fmt.Sprint(want)) + `\.`).MatchString(text) {
+			t.Errorf("the help of %s does not say: Default %v.", option, want)
+		}
+	}
+}
+
+// size is a number of bytes as the help has it.
+type size int
+
+func (s size) String() string {
+	if s%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", int(s>>20))
+	}
+	return fmt.Sprintf("%dKiB", int(s>>10))
+}
+
+// span is a duration as the help has it, without the units that are 0.
+type span time.Duration
+
+func (s span) String() string {
+	text := time.Duration(s).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 func TestVersion(t *testing.T) {

@@ -14,9 +14,7 @@ import (
 	"cloudg.dev/cloudg/protocol"
 )
 
-func (inv *invocation) tools(ctx context.Context) error {
-	return inv.list(ctx, "NAME", catalogList{policy.Tool, protocol.MethodToolsList})
-}
+func toolList() catalogList { return catalogList{policy.Tool, protocol.MethodToolsList} }
 
 func (inv *invocation) prompts(ctx context.Context) error {
 	return inv.list(ctx, "NAME", catalogList{policy.Prompt, protocol.MethodPromptsList})

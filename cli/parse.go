@@ -17,6 +17,9 @@ type parsed struct {
 func parse(cmd *command, args []string, getenv func(string) string) (*parsed, error) {
 	p := &parser{cmd: cmd, options: optionsOf(cmd), args: args, seen: make(map[string]bool)}
 	p.set = defaults()
+	if cmd.scope&forHealthcheck != 0 {
+		p.set.transport = overHTTP // nothing else can be checked
+	}
 	for len(p.args) > 0 && !p.help {
 		if err := p.next(); err != nil {
 			return nil, err
@@ -26,6 +29,9 @@ func parse(cmd *command, args []string, getenv func(string) string) (*parsed, er
 		return &p.parsed, nil
 	}
 	if err := p.environment(getenv); err != nil {
+		return nil, err
+	}
+	if err := p.checkTransport(); err != nil {
 		return nil, err
 	}
 	if p.set.allowWrite && len(p.set.roots) == 0 {
@@ -149,20 +155,32 @@ func optionName(arg string) string {
 	return name
 }
 
-// environment applies the variables that stand in for options not given.
+// environment applies the variables that stand in for options not given. Those
+// for another transport are left alone: the environment describes a deployment,
+// in which not every command uses everything.
 func (p *parser) environment(getenv func(string) string) error {
 	for i := range p.options {
 		o := &p.options[i]
-		if o.env == "" || p.seen[o.name] {
+		if o.env == "" || p.seen[o.name] || !o.only.covers(p.set.transport) {
 			continue
 		}
-		value := getenv(o.env)
-		if value == "" {
-			continue
-		}
-		if err := o.set(p.set, value); err != nil {
-			return usagef("the environment variable %s, which stands in for %s: %v", o.env, o.name, err)
+		for _, value := range o.values(getenv(o.env)) {
+			if err := o.set(p.set, value); err != nil {
+				return usagef("the environment variable %s, which stands in for %s: %v", o.env, o.name, err)
+			}
 		}
 	}
 	return nil
+}
+
+// values returns the values in an environment variable. White space separates
+// those of an option that may be repeated.
+func (o *option) values(variable string) []string {
+	switch {
+	case o.many:
+		return strings.Fields(variable)
+	case variable == "":
+		return nil
+	}
+	return []string{variable}
 }

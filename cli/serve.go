@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,20 +13,37 @@ import (
 	"cloudg.dev/cloudg/transport"
 )
 
-// serve serves one client on standard input and output until the input ends or
-// ctx does; both are success.
+// serve serves until the input ends or ctx does; both are success.
 func (inv *invocation) serve(ctx context.Context) (err error) {
-	a, err := inv.assemble(inv.log)
+	keys, err := inv.readStateKeys()
+	if err != nil {
+		return err
+	}
+	serve := inv.serveStdio
+	if inv.set.transport.overHTTP() {
+		if serve, err = inv.prepareHTTP(); err != nil {
+			return err
+		}
+	}
+	a, err := inv.assemble(&serving{inv.log, keys})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	inv.announce(ctx, a)
+	return serve(ctx, a)
+}
+
+// serveStdio serves one client on standard input and output.
+func (inv *invocation) serveStdio(ctx context.Context, a *assembly) error {
+	inv.announce(ctx, a, "serving on standard input and output")
+	if inv.hasTokens() {
+		inv.log.InfoContext(ctx, "tokens are ignored on standard input and output: the client is whoever started this process")
+	}
 	defer inv.watch(ctx)()
 	in := &countingReader{r: inv.env.Stdin}
 	stream := transport.NewLines(in, inv.env.Stdout, &transport.LinesOptions{MaxLine: inv.set.maxLine})
-	err = a.sessions.Serve(ctx, stream, policy.Local(), &jsonrpc.Options{
-		MaxInFlight: inv.set.maxInFlight, DrainTime: inv.set.drain, Logger: inv.log,
+	err := a.sessions.Serve(ctx, stream, policy.Local(), &jsonrpc.Options{
+		MaxInFlight: cmp.Or(inv.set.maxInFlight, maxInFlightStdio), DrainTime: inv.set.drain, Logger: inv.log,
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
@@ -40,20 +58,24 @@ func (inv *invocation) serve(ctx context.Context) (err error) {
 	return nil
 }
 
+// maxInFlightStdio is the default of --max-in-flight on standard input and
+// output, where one client has the server for itself.
+const maxInFlightStdio = 1024
+
 // announce logs the one line that says what is served.
-func (inv *invocation) announce(ctx context.Context, a *assembly) {
+func (inv *invocation) announce(ctx context.Context, a *assembly, how string, more ...any) {
 	roots := inv.set.roots
 	if roots == nil {
 		roots = []string{}
 	}
-	inv.log.InfoContext(ctx, "serving on standard input and output",
+	inv.log.InfoContext(ctx, how, append(more,
 		"version", readBuild(inv.env.Build).version,
 		"tools", len(a.snapshot.Tools),
 		"resources", len(a.snapshot.Resources)+len(a.snapshot.Templates),
 		"prompts", len(a.snapshot.Prompts),
 		"roots", roots,
 		"write", inv.set.allowWrite,
-		"protocol", versionNames())
+		"protocol", versionNames())...)
 }
 
 // watch logs when ctx ends before the function that it returns is called, which

@@ -114,7 +114,8 @@ func TestServe_stops(t *testing.T) {
 		want        string // in the answer
 	}{
 		{"drained", "10s", true, 4 * time.Second, "released"},
-		{"not drained", "2s", false, 2 * time.Second, "shutting down"},
+		{"not drained", "3s", false, 3 * time.Second, "shutting down"},
+		{"default", "", false, 2 * time.Second, "shutting down"}, // clients kill after about 4 s
 		{"no grace", "0", false, 0, "shutting down"},
 	}
 	for _, tt := range tests {
@@ -126,8 +127,12 @@ func TestServe_stops(t *testing.T) {
 				defer client.Close()
 				var stdout, stderr strings.Builder
 				code := make(chan int)
+				args := []string{"serve"}
+				if tt.drain != "" {
+					args = append(args, "--drain", tt.drain)
+				}
 				go func() {
-					code <- cli.Run(ctx, cli.Env{Args: []string{"serve", "--drain", tt.drain}, Stdin: stdin, Stdout: &stdout, Stderr: &stderr, Register: f.register})
+					code <- cli.Run(ctx, cli.Env{Args: args, Stdin: stdin, Stdout: &stdout, Stderr: &stderr, Register: f.register})
 				}()
 				io.WriteString(client, modern(1, "tools/call", `"name":"wait",`))
 				<-f.started

@@ -59,9 +59,20 @@ func parseSize(v string) (int, bool) {
 	return int(n) << shift, true
 }
 
+// longest bounds durations.
+const longest = 24 * time.Hour
+
+// span reads a duration that is not 0.
+func span(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d <= 0 || d > longest {
+		return 0, errors.New("want a duration of more than 0, up to 24h, such as 500ms, 30s, 5m or 1h30m")
+	}
+	return d, nil
+}
+
 // limitDuration reads a duration of which 0 means none, which is negative.
 func limitDuration(v string) (time.Duration, error) {
-	const longest = 24 * time.Hour
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 || d > longest {
 		return 0, errors.New("want a duration up to 24h, such as 500ms, 30s, 5m or 1h30m, or 0")
