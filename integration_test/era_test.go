@@ -145,7 +145,6 @@ func methods() []struct {
 		{"prompts/get", `"name":"hello","arguments":{"name":"x"}`, true, true},
 		{"completion/complete", `"ref":{"type":"ref/resource","uri":"test://template/{id}/data"},"argument":{"name":"id","value":"1"}`, true, true},
 		{"logging/setLevel", `"level":"warning"`, true, false},
-		{"tasks/get", `"taskId":"x"`, false, false},
 		{"tasks/list", ``, false, false},
 		{"roots/list", ``, false, false},
 		{"sampling/createMessage", ``, false, false},

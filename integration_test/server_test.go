@@ -94,6 +94,9 @@ func startCommandWith(t *testing.T, path string, args []string, stderr io.Writer
 	if stderr != nil {
 		s.cmd.Stderr = stderr
 	}
+	if raceEnabled { // a program with the race detector waits for a second at its end
+		s.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +109,15 @@ func startCommandWith(t *testing.T, path string, args []string, stderr io.Writer
 	return s
 }
 
+// specification reads the schemas once: compiling them takes longer than most
+// tests.
+var specification = sync.OnceValues(func() (*speccheck.Spec, error) { return speccheck.Find("..") })
+
 // spec returns the schemas of the specification. Without them the tests run, but
 // what they see is judged by rules only.
 func spec(t *testing.T) *speccheck.Spec {
 	t.Helper()
-	spec, err := speccheck.Find("..")
+	spec, err := specification()
 	if err == nil {
 		return spec
 	}

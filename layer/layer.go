@@ -162,6 +162,9 @@ func (l *Layer) invoke(ctx context.Context, inv *Invocation) (Result, error) {
 	if inv.timeout <= 0 {
 		return l.run(ctx, inv)
 	}
+	if lifter, ok := inv.Call.Client.(lifter); ok && inv.tool != nil && inv.tool.Timeout == 0 {
+		return l.runUntilLifted(ctx, inv, lifter)
+	}
 	if c, ok := ctx.(limiter); ok && c.Limit(inv.timeout, errTimeout) {
 		return l.run(ctx, inv)
 	}
@@ -187,4 +190,22 @@ func (l *Layer) run(ctx context.Context, inv *Invocation) (Result, error) {
 // costs less than deriving one. It reports false if it is too late for that.
 type limiter interface {
 	Limit(d time.Duration, cause error) bool
+}
+
+// lifter is the client's side of a call that may become a task. A task is not
+// bounded by the time that a client is kept waiting, unless its tool says so, but
+// by its time to live: the function that the lifter is given lifts the limit.
+type lifter interface {
+	OnTask(lift func())
+}
+
+// runUntilLifted is run under a time limit that ends early if the call becomes a
+// task.
+func (l *Layer) runUntilLifted(ctx context.Context, inv *Invocation, client lifter) (Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(inv.timeout, func() { cancel(errTimeout) })
+	defer timer.Stop()
+	client.OnTask(func() { timer.Stop() })
+	return l.run(ctx, inv)
 }

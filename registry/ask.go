@@ -2,9 +2,11 @@ package registry
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/protocol"
@@ -166,14 +168,15 @@ type Elicitation struct {
 	Form    *Form  // the fields to fill in; or
 	Schema  []byte // the form as a raw JSON schema, flat, with primitive members; or
 	URL     string // what to open. Secrets are asked for by URL only
-	// ID names a URL elicitation for clients of 2025-11-25; empty: the key.
+	// ID names a URL elicitation for clients of 2025-11-25, which is to be unique;
+	// empty: a random one.
 	ID string
 }
 
 // ElicitResult is what the user did.
 type ElicitResult struct {
 	Action  string // ActionAccept, ActionDecline or ActionCancel
-	Content []byte // raw JSON object of the fields; only for an accepted form
+	Content []byte // raw JSON object of the fields; {} unless it is an accepted form
 }
 
 // Accepted reports whether the user agreed. For a URL that means consent to open
@@ -207,6 +210,11 @@ func (r *ElicitResult) Text(name string) string {
 //
 // What a handler does before it asks it does again in the next run; [Once] keeps
 // the results of steps that must not be repeated.
+//
+// A client that did not declare what the question needs gives a
+// [*MissingAbilityError]. An answer that does not fit the question is the
+// client's fault: the error says so to the client. In the handshake era a client
+// that refuses to ask, or does not answer in time, gives a [*Failure].
 func (c *Call) Elicit(ctx context.Context, key string, e *Elicitation) (*ElicitResult, error) {
 	q, err := c.elicitation(key, e)
 	if err != nil {
@@ -216,33 +224,30 @@ func (c *Call) Elicit(ctx context.Context, key string, e *Elicitation) (*ElicitR
 	if err != nil {
 		return nil, err
 	}
-	r := &ElicitResult{Action: jsonwire.Unquote(jsonwire.Lookup(raw, "action"))}
-	if e.URL == "" && r.Accepted() {
-		r.Content = jsonwire.Lookup(raw, "content")
+	r := &ElicitResult{Action: jsonwire.Unquote(jsonwire.Lookup(raw, "action")), Content: []byte("{}")}
+	if content := jsonwire.Lookup(raw, "content"); content != nil && e.URL == "" && r.Accepted() {
+		r.Content = content
 	}
 	return r, nil
 }
 
 // elicitation turns an Elicitation into a question.
 func (c *Call) elicitation(key string, e *Elicitation) (*Question, error) {
+	if e.URL != "" {
+		return c.urlElicitation(key, e)
+	}
 	q := &Question{Key: key, Method: protocol.MethodElicit, Needs: CanElicitForm}
 	if !c.Version.HasElicitation() {
 		return nil, &MissingAbilityError{Missing: CanElicitForm}
 	}
-	if e.URL != "" {
-		if !c.Version.HasURLElicitation() {
-			return nil, &MissingAbilityError{Missing: CanElicitURL}
-		}
-		q.Needs = CanElicitURL
-		q.Params = e.appendURL(nil, key, c.Version)
-		q.Check = checkAction
-		return q, nil
-	}
 	form := e.Schema
 	if e.Form != nil {
-		form = e.Form.Append(nil)
+		var err error
+		if form, err = e.Form.appendFor(nil, c.Version); err != nil {
+			return nil, err
+		}
 	}
-	compiled, err := schema.Compile(form, nil)
+	compiled, err := schema.Compile(form, &schema.Options{AssertFormat: true, Noun: "field"})
 	if err != nil {
 		return nil, fmt.Errorf("elicitation %q: the form: %w", key, err)
 	}
@@ -258,7 +263,18 @@ func (c *Call) elicitation(key string, e *Elicitation) (*Question, error) {
 	return q, nil
 }
 
-func (e *Elicitation) appendURL(dst []byte, key string, v protocol.Version) []byte {
+// urlElicitation is elicitation for a URL.
+func (c *Call) urlElicitation(key string, e *Elicitation) (*Question, error) {
+	if !c.Version.HasURLElicitation() {
+		return nil, &MissingAbilityError{Missing: CanElicitURL}
+	}
+	if u, err := url.Parse(e.URL); err != nil || !u.IsAbs() {
+		return nil, fmt.Errorf("elicitation %q: the URL is not an absolute one", key) // it may hold what is not for the log
+	}
+	return &Question{Key: key, Method: protocol.MethodElicit, Needs: CanElicitURL, Params: e.appendURL(nil, c.Version), Check: checkAction}, nil
+}
+
+func (e *Elicitation) appendURL(dst []byte, v protocol.Version) []byte {
 	dst = append(dst, `{"mode":"url","message":`...)
 	dst = jsonwire.AppendQuote(dst, e.Message)
 	dst = append(dst, `,"url":`...)
@@ -266,7 +282,7 @@ func (e *Elicitation) appendURL(dst []byte, key string, v protocol.Version) []by
 	if !v.Stateless() {
 		id := e.ID
 		if id == "" {
-			id = key
+			id = rand.Text()
 		}
 		dst = protocol.AppendText(dst, "elicitationId", id)
 	}
@@ -293,10 +309,13 @@ func checkForm(raw []byte, form *schema.Schema) error {
 		return nil
 	}
 	content := jsonwire.Lookup(raw, "content")
-	if !isObject(content) {
-		return errors.New(`an accepted form needs "content", an object`)
+	switch {
+	case isObject(content):
+		return form.Validate(content)
+	case content == nil && form.Validate([]byte("{}")) == nil:
+		return nil // there was nothing that had to be filled in
 	}
-	return form.Validate(content)
+	return errors.New(`an accepted form needs "content", an object`)
 }
 
 // SampleMessage is one message for the client's model. Content is a block, or a
@@ -312,8 +331,8 @@ type Sampling struct {
 	Messages     []SampleMessage
 	MaxTokens    int
 	SystemPrompt string
-	Tools        []byte // raw JSON array of tools that the model may use, or nil
-	ToolChoice   []byte // raw JSON object, or nil
+	Tools        []byte // raw JSON array of tools that the model may use, or nil; from 2025-11-25 on
+	ToolChoice   []byte // raw JSON object, or nil; as Tools
 	// More has further parameters as a raw JSON object, such as temperature or
 	// modelPreferences.
 	More []byte
@@ -348,9 +367,9 @@ func (r *SampleResult) Text() string {
 // Sample asks the client's model. See [Call.Elicit] for the key and for when it
 // returns [ErrInputRequired].
 func (c *Call) Sample(ctx context.Context, key string, s *Sampling) (*SampleResult, error) {
-	q := &Question{Key: key, Method: protocol.MethodSample, Params: s.append(nil, c.Version), Needs: CanSample, Check: checkSample}
-	if s.Tools != nil {
-		q.Needs = CanSample | CanSampleTools
+	q, err := c.sampling(key, s)
+	if err != nil {
+		return nil, err
 	}
 	raw, err := c.ask(ctx, q)
 	if err != nil {
@@ -364,6 +383,27 @@ func (c *Call) Sample(ctx context.Context, key string, s *Sampling) (*SampleResu
 	}
 	return r, nil
 }
+
+// sampling turns a Sampling into a question.
+func (c *Call) sampling(key string, s *Sampling) (*Question, error) {
+	needs := CanSample
+	if s.Tools != nil || s.ToolChoice != nil {
+		needs |= CanSampleTools
+		if !hasSamplingTools(c.Version) {
+			return nil, &MissingAbilityError{Missing: CanSampleTools}
+		}
+	}
+	for i, m := range s.Messages {
+		if m.Content == nil && m.Raw == nil {
+			return nil, fmt.Errorf("sampling %q: message %d has no content", key, i+1)
+		}
+	}
+	return &Question{Key: key, Method: protocol.MethodSample, Params: s.append(nil, c.Version), Needs: needs, Check: checkSample}, nil
+}
+
+// hasSamplingTools reports whether a model that is asked may be given tools. The
+// revision that has modes of elicitation was the first.
+func hasSamplingTools(v protocol.Version) bool { return v.HasURLElicitation() }
 
 func (s *Sampling) append(dst []byte, v protocol.Version) []byte {
 	dst = append(dst, `{"messages":[`...)
@@ -395,12 +435,31 @@ func (s *Sampling) append(dst []byte, v protocol.Version) []byte {
 
 func checkSample(raw []byte) error {
 	content := jsonwire.Lookup(raw, "content")
-	role := jsonwire.Lookup(raw, "role")
-	if len(content) == 0 || content[0] != '{' && content[0] != '[' || len(role) == 0 || role[0] != '"' {
+	if !isString(jsonwire.Lookup(raw, "role")) || !isString(jsonwire.Lookup(raw, "model")) || content == nil {
 		return errors.New(`want an object with "role", "content" and "model"`)
+	}
+	if content[0] != '[' {
+		return checkBlock(content)
+	}
+	for a := jsonwire.Elements(content); ; {
+		v, ok := a.Next()
+		if !ok {
+			return nil
+		}
+		if err := checkBlock(v); err != nil {
+			return err
+		}
+	}
+}
+
+func checkBlock(raw []byte) error {
+	if !isString(jsonwire.Lookup(raw, "type")) {
+		return errors.New(`"content" must be a block, an object with "type", or an array of blocks`)
 	}
 	return nil
 }
+
+func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 // Root is a folder that the client works in. It is a hint, not a permission.
 type Root struct{ URI, Name string }

@@ -92,6 +92,34 @@ func (c *Call) Detach(retry time.Duration) {
 	}
 }
 
+// Tasker is a [Client] whose call can become a task.
+type Tasker interface {
+	Client
+	// StartTask makes the call a task; see [Call.StartTask].
+	StartTask(ctx context.Context) error
+}
+
+// StartTask makes the call a task, if its tool may have tasks and the client
+// takes them: the request is answered with the task now, and the handler goes
+// on. It does nothing otherwise, and when the call is a task already, so a
+// handler of a slow call can begin with it whoever calls.
+//
+// A task is not bounded by the time limit for calls, unless its tool has one of
+// its own, but by the time to live of tasks; its context ends when the client
+// cancels it. What the handler asks the client it waits for: questions that are
+// to be asked together are asked from several goroutines. Progress and log
+// messages go nowhere.
+//
+// Questions that were asked before are to be answered before there is a task:
+// then the error is [ErrInputRequired], which the handler returns. If the tool
+// has no calls but tasks, and there are too many, the error is a [*Failure].
+func (c *Call) StartTask(ctx context.Context) error {
+	if t, ok := c.Client.(Tasker); ok {
+		return t.StartTask(ctx)
+	}
+	return nil
+}
+
 // Var returns the value of a template variable, or "" if there is none.
 func (c *Call) Var(name string) string {
 	for _, v := range c.Vars {

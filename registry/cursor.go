@@ -48,7 +48,7 @@ func (c *Cursors) Open(l *List, cursor string) (int, error) {
 		return 0, ErrCursor
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || !hmac.Equal(b[4:], c.code(l, b[:4])) {
+	if err != nil || len(b) != cursorLen || !hmac.Equal(b[4:], c.code(l, b[:4])) { // decoding skips line ends
 		return 0, ErrCursor
 	}
 	return int(binary.BigEndian.Uint32(b)), nil

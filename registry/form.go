@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strconv"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -25,8 +26,8 @@ type Field struct {
 	Minimum, Maximum     *float64
 	Choices              []Choice // of FieldChoice and FieldChoices
 	MinItems, MaxItems   int      // of FieldChoices; 0: none
-	// EnumNames shows titles in the older form, beside the values, for clients
-	// that know nothing else.
+	// EnumNames shows the titles of a FieldChoice in the older form, beside the
+	// values. Clients that know nothing else are shown that in any case.
 	EnumNames bool
 }
 
@@ -46,7 +47,7 @@ const (
 	FieldChoices // some of Choices
 )
 
-// Append appends the form as a JSON schema.
+// Append appends the form as a JSON schema, as the newest version wants it.
 func (f *Form) Append(dst []byte) []byte {
 	dst = append(dst, `{"type":"object","properties":{`...)
 	var required []string
@@ -68,6 +69,35 @@ func (f *Form) Append(dst []byte) []byte {
 		dst = protocol.AppendStrings(dst, required)
 	}
 	return append(dst, '}')
+}
+
+// hasRichForms reports whether forms have defaults for every kind of field,
+// choices with titles, and fields for several choices. They came with the modes
+// of elicitation.
+func hasRichForms(v protocol.Version) bool { return v.HasURLElicitation() }
+
+// appendFor appends the form for a client that speaks the version. What an older
+// one does not know is said in its way or left out; a field that is required and
+// cannot be shown is a [*Failure].
+func (f *Form) appendFor(dst []byte, v protocol.Version) ([]byte, error) {
+	if hasRichForms(v) {
+		return f.Append(dst), nil
+	}
+	plain := Form{Fields: make([]Field, 0, len(f.Fields))}
+	for _, field := range f.Fields {
+		if field.Kind == FieldChoices {
+			if field.Required {
+				return dst, Failf("the form cannot be shown to a client that speaks %s: it has a field with several choices", v)
+			}
+			continue
+		}
+		if field.Kind != FieldBoolean {
+			field.Default = nil
+		}
+		field.EnumNames = true
+		plain.Fields = append(plain.Fields, field)
+	}
+	return plain.Append(dst), nil
 }
 
 func (f *Field) append(dst []byte) []byte {
@@ -127,13 +157,24 @@ func (f *Field) appendLimits(dst []byte) []byte {
 	return dst
 }
 
-func (f *Field) titled() bool {
-	for _, c := range f.Choices {
-		if c.Title != "" {
-			return !f.EnumNames
-		}
+// hasTitles reports whether a choice has a title.
+func (f *Field) hasTitles() bool {
+	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Title != "" })
+}
+
+// listsNames reports whether titles are shown in the older form, which exists
+// for a single choice only.
+func (f *Field) listsNames() bool { return f.EnumNames && f.Kind == FieldChoice && f.hasTitles() }
+
+// titled reports whether each choice is a schema with its title.
+func (f *Field) titled() bool { return f.hasTitles() && !f.listsNames() }
+
+// label is what a choice is shown as.
+func (c *Choice) label() string {
+	if c.Title == "" {
+		return c.Value
 	}
-	return false
+	return c.Title
 }
 
 // appendChoices appends the choices, with a comma before them: as an
@@ -146,17 +187,17 @@ func (f *Field) appendChoices(dst []byte, keyword string) []byte {
 				dst = append(dst, ',')
 			}
 			dst = jsonwire.AppendQuote(append(dst, `{"const":`...), c.Value)
-			dst = jsonwire.AppendQuote(append(dst, `,"title":`...), c.Title)
+			dst = jsonwire.AppendQuote(append(dst, `,"title":`...), c.label())
 			dst = append(dst, '}')
 		}
 		return append(dst, ']')
 	}
 	values, titles := make([]string, len(f.Choices)), make([]string, len(f.Choices))
 	for i, c := range f.Choices {
-		values[i], titles[i] = c.Value, c.Title
+		values[i], titles[i] = c.Value, c.label()
 	}
 	dst = protocol.AppendStrings(append(dst, `,"enum":`...), values)
-	if f.EnumNames {
+	if f.listsNames() {
 		dst = protocol.AppendStrings(append(dst, `,"enumNames":`...), titles)
 	}
 	return dst

@@ -71,7 +71,7 @@ func extended(m ExtensionMethod) func(*exchange, []byte) ([]byte, error) {
 // of, as a member of the capabilities.
 func (s *Server) appendExtensions(dst []byte, v protocol.Version) []byte {
 	first := true
-	for _, e := range s.extensions {
+	for _, e := range s.declared() {
 		if v.HasHandshake() && !e.Handshake {
 			continue
 		}

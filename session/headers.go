@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/protocol"
 	"cloudg.dev/cloudg/registry"
 )
@@ -23,6 +24,17 @@ func (x *exchange) checkHeaders(version []byte) error {
 	if err := match("Mcp-Method", h.Method, x.req.Method, false); err != nil {
 		return err
 	}
+	name := x.named()
+	if name == nil {
+		return nil
+	}
+	return match("Mcp-Name", h.Name, jsonwire.Unquote(name), true)
+}
+
+// named returns the parameter, a raw JSON string, that the Mcp-Name header
+// repeats. It is nil for a method without one, and for a request that has none:
+// the method itself refuses that.
+func (x *exchange) named() []byte {
 	var member string
 	switch x.req.Method {
 	case protocol.MethodToolsCall, protocol.MethodPromptsGet:
@@ -34,11 +46,26 @@ func (x *exchange) checkHeaders(version []byte) error {
 	default:
 		return nil
 	}
-	name := x.req.Params.Get(member)
-	if len(name) == 0 || name[0] != '"' {
-		return nil // the method itself refuses that
+	if raw := x.req.Params.Get(member); len(raw) > 0 && raw[0] == '"' {
+		return raw
 	}
-	return match("Mcp-Name", h.Name, jsonwire.Unquote(name), true)
+	return nil
+}
+
+// CheckHeaders compares the headers of a request of the handshake era with its
+// body. It needs none, but what is there must be right: something in between may
+// have judged the request by it.
+func (s *Server) CheckHeaders(req *jsonrpc.Request, h *protocol.Headers) error {
+	x := exchange{req: req}
+	if len(h.Method) > 0 {
+		if err := match("Mcp-Method", h.Method, req.Method, false); err != nil {
+			return err
+		}
+	}
+	if name := x.named(); len(h.Name) > 0 && name != nil {
+		return match("Mcp-Name", h.Name, jsonwire.Unquote(name), true)
+	}
+	return nil
 }
 
 // match checks that a header was sent once and says want.

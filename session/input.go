@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,16 +21,20 @@ import (
 // is answered with what is still to be asked; what earlier ones have learnt
 // travels in the sealed state.
 type inputs struct {
-	binding binding
-	round   int               // of requests so far, this one not counted
-	given   map[string][]byte // answers that came with this request, not checked yet
-	known   map[string][]byte // answers of earlier requests
-	used    map[string][]byte // answers that this run has asked for
-	kept    map[string][]byte // what the handler saved
-	asked   []*registry.Question
+	round int                           // of requests so far, this one not counted
+	given map[string][]byte             // answers that came with this request, not checked yet
+	known map[string][]byte             // answers of earlier requests
+	used  map[string][]byte             // answers for the requests that follow: known, and what this run has asked for
+	kept  map[string][]byte             // what the handler saved
+	run   map[string]*registry.Question // questions of this run
+	asked []*registry.Question          // those of them that have no answer
+	fault error                         // what is wrong with an answer that came with this request
 }
 
-// inputs returns the inputs of the exchange, made at first use. x.mu is held.
+// maxAnswers is how many answers may come with one request.
+const maxAnswers = 1000
+
+// inputsLocked returns the inputs of the exchange, made at first use.
 func (x *exchange) inputsLocked() *inputs {
 	if x.inputs == nil {
 		x.inputs = new(inputs)
@@ -47,7 +52,8 @@ func (x *exchange) Has(a registry.Ability) bool {
 	if x.Version.Stateless() {
 		return registry.ParseAbilities(x.capabilities)&a == a
 	}
-	return x.session != nil && x.session.abilities()&a == a
+	// Tasks are not used in this era, whatever the client declares: R19.43.
+	return x.session != nil && x.session.abilities()&^registry.CanRunTasks&a == a
 }
 
 // Load implements [registry.Asker].
@@ -86,39 +92,69 @@ func (x *exchange) askLater(q *registry.Question) ([]byte, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	in := x.inputsLocked()
+	again, err := in.note(q)
+	if err != nil {
+		return nil, err
+	}
 	if raw, ok := in.given[q.Key]; ok {
 		if err := q.Check(raw); err != nil {
-			return nil, invalidParams("inputResponses: the answer to %q: %v", q.Key, err)
+			in.fault = invalidParams("inputResponses: the answer to %q: %v", q.Key, err)
+			return nil, in.fault
 		}
 		set(&in.used, q.Key, raw)
 		return raw, nil
 	}
-	if raw, ok := in.known[q.Key]; ok {
-		set(&in.used, q.Key, raw)
+	// What another version of the program has accepted need not fit any more.
+	if raw, ok := in.known[q.Key]; ok && q.Check(raw) == nil {
 		return raw, nil
 	}
-	if !slices.ContainsFunc(in.asked, func(o *registry.Question) bool { return o.Key == q.Key }) {
+	if !again {
 		in.asked = append(in.asked, q)
 	}
 	return nil, registry.ErrInputRequired
 }
 
-// errNotReady means that a client has not ended the handshake, before which
-// nothing may be asked of it: R2.8.
-var errNotReady = errors.New("the client has not sent notifications/initialized yet")
+// note notes that a question was put in this run, and reports whether it was
+// before. One key cannot name two questions.
+func (in *inputs) note(q *registry.Question) (again bool, err error) {
+	switch before := in.run[q.Key]; {
+	case before == nil:
+	case before.Method != q.Method || !bytes.Equal(before.Params, q.Params):
+		return false, fmt.Errorf("the key %q names two questions of one call", q.Key)
+	default:
+		return true, nil
+	}
+	if in.run == nil {
+		in.run = make(map[string]*registry.Question)
+	}
+	in.run[q.Key] = q
+	return false, nil
+}
+
+var (
+	// errNotReady means that a client has not ended the handshake, before which
+	// nothing may be asked of it: R2.8.
+	errNotReady   = errors.New("it has not sent notifications/initialized yet")
+	errAskTimeout = errors.New("the client did not answer in time")
+)
 
 // askNow sends a question to the client of a handshake session and waits for the
-// answer.
+// answer, but not for longer than the call runs.
 func (x *exchange) askNow(ctx context.Context, q *registry.Question) ([]byte, error) {
-	if !x.session.isReady() {
-		return nil, errNotReady
+	if x.isDone() {
+		return nil, errCallOver
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, x.server.askTimeout, errAskTimeout)
+	if !x.session.isReady() {
+		return nil, clientError(ctx, q, errNotReady)
+	}
+	within, cancel := context.WithTimeoutCause(ctx, x.server.askTimeout, errAskTimeout)
 	defer cancel()
-	raw, err := x.peer.Call(ctx, q.Method, q.Params)
+	within, end := context.WithCancelCause(within)
+	defer context.AfterFunc(x.ctx, func() { end(context.Cause(x.ctx)) })()
+	raw, err := x.peer.Call(within, q.Method, q.Params)
 	if err != nil {
 		x.takeBack(err)
-		return nil, clientError(q, err)
+		return nil, clientError(within, q, err)
 	}
 	if err := q.Check(raw); err != nil {
 		return nil, registry.Failf("the client's answer to %s cannot be used: %v", q.Method, err)
@@ -126,7 +162,15 @@ func (x *exchange) askNow(ctx context.Context, q *registry.Question) ([]byte, er
 	return append([]byte(nil), raw...), nil
 }
 
-var errAskTimeout = errors.New("the client did not answer in time")
+// isDone reports whether the handler has returned.
+func (x *exchange) isDone() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.done
+}
+
+// takeBackTime is how long a client that does not read is waited for.
+const takeBackTime = time.Second
 
 // takeBack tells the client that an answer is not waited for any more.
 func (x *exchange) takeBack(err error) {
@@ -137,20 +181,24 @@ func (x *exchange) takeBack(err error) {
 	params := append([]byte(`{"requestId":`), gone.ID...)
 	params = protocol.AppendText(params, "reason", gone.Cause.Error())
 	// The call may be over because it was cancelled; the client is told all the same.
-	_ = x.peer.Send(context.WithoutCancel(x.ctx), jsonrpc.AppendRequest(nil, "", protocol.NotifyCancelled, append(params, '}')))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), takeBackTime)
+	defer cancel()
+	_ = x.peer.Send(ctx, jsonrpc.AppendRequest(nil, "", protocol.NotifyCancelled, append(params, '}')))
 }
 
 // clientError turns the failure of a question into an error that a model can
 // act on, unless the call itself is over.
-func clientError(q *registry.Question, err error) error {
+func clientError(ctx context.Context, q *registry.Question, err error) error {
 	var answer *jsonrpc.Error
 	switch {
 	case errors.As(err, &answer):
 		return &registry.Failure{Text: fmt.Sprintf("the client refused %s: %s", q.Method, answer.Message), Err: err}
 	case errors.Is(err, errAskTimeout):
 		return &registry.Failure{Text: fmt.Sprintf("the client did not answer %s in time", q.Method), Err: err}
+	case ctx.Err() != nil, errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrShutdown):
+		return err
 	}
-	return err
+	return &registry.Failure{Text: fmt.Sprintf("the client cannot be asked %s now: %v", q.Method, err), Err: err}
 }
 
 // restore reads what a request of the stateless era brings of earlier ones.
@@ -183,6 +231,9 @@ func (x *exchange) restore(target string, args []byte) error {
 		if !ok {
 			return nil
 		}
+		if len(in.given) == maxAnswers {
+			return invalidParams("inputResponses has more than %d answers", maxAnswers)
+		}
 		set(&in.given, jsonwire.Unquote(k), v)
 	}
 }
@@ -212,6 +263,7 @@ func (x *exchange) openState(target string, args []byte, text string) error {
 			set(m, jsonwire.Unquote(k), v)
 		}
 	}
+	in.used = maps.Clone(in.known)
 	return nil
 }
 
@@ -221,6 +273,9 @@ func (x *exchange) inputRequired(dst []byte, target string, args []byte) ([]byte
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	in := x.inputsLocked()
+	if in.fault != nil {
+		return dst, in.fault // the handler has asked for more as well
+	}
 	if in.round >= x.server.maxRounds {
 		return dst, invalidParams("the client was asked %d times for one call, which is the limit", in.round)
 	}
@@ -229,8 +284,9 @@ func (x *exchange) inputRequired(dst []byte, target string, args []byte) ([]byte
 	plain = appendRawMap(append(plain, `,"kept":`...), in.kept)
 	b := x.binding(target, args)
 	state, err := x.server.sealer.seal(&b, append(plain, '}'), time.Now())
-	if err != nil {
-		return dst, err
+	if err != nil { // the client's doing, or the handler's
+		x.server.log.WarnContext(x.ctx, "a call cannot ask its client", "method", x.req.Method, "error", err)
+		return dst, invalidParams("%v", err)
 	}
 	dst = append(dst, `{"resultType":"input_required"`...)
 	if len(in.asked) > 0 {

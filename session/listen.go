@@ -13,7 +13,7 @@ import (
 // sends what happens, and answers when the server ends it. A client ends it by
 // cancelling the request, and then gets no answer.
 func (x *exchange) listen(dst []byte) ([]byte, error) {
-	want, err := x.listenFilter()
+	want, ids, err := x.listenFilter()
 	if err != nil {
 		return dst, err
 	}
@@ -23,21 +23,17 @@ func (x *exchange) listen(dst []byte) ([]byte, error) {
 		}
 		defer x.session.endListen()
 	}
-	sub, err := x.startListen(want)
+	end, err := x.startListen(want, ids)
 	if err != nil {
 		return dst, err
 	}
-	if sub != nil {
-		defer sub.Close()
-	}
+	defer end()
 	select {
 	case <-x.ctx.Done():
 		return dst, context.Cause(x.ctx)
 	case <-x.drained:
 	}
-	if sub != nil {
-		sub.Close() // nothing follows the result
-	}
+	end() // nothing follows the result
 	dst = append(dst, `{"resultType":"complete",`...)
 	dst = append(dst, x.server.meta...)
 	dst = append(dst, ',', '"')
@@ -48,41 +44,67 @@ func (x *exchange) listen(dst []byte) ([]byte, error) {
 }
 
 // startListen subscribes and acknowledges, in this order, so that nothing is
-// missed in between; what happens meanwhile waits for the acknowledgement.
-func (x *exchange) startListen(want notify.Filter) (*notify.Subscriber, error) {
+// missed in between; what happens meanwhile waits for the acknowledgement. It
+// returns what ends the listen, which may be called again.
+func (x *exchange) startListen(want notify.Filter, tasks []string) (end func(), err error) {
 	id := []byte(x.req.ID)
 	var first sync.Mutex // held until the acknowledgement is out
-	var sub *notify.Subscriber
 	first.Lock()
+	var subs []*notify.Subscriber
+	end = func() {
+		for _, sub := range subs {
+			sub.Close()
+		}
+	}
+	subs, err = x.subscribeAll(want, tasks, id, &first)
+	if err == nil {
+		err = x.peer.Send(x.ctx, appendAcknowledgement(nil, want, tasks, id))
+	}
+	first.Unlock()
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+// subscribeAll subscribes to what a listen is about. It returns the subscribers
+// that there are after an error, too.
+func (x *exchange) subscribeAll(want notify.Filter, tasks []string, id []byte, first *sync.Mutex) (subs []*notify.Subscriber, err error) {
 	if x.server.hub != nil {
-		var err error
-		ctx, peer := x.ctx, x.peer
-		sub, err = x.server.hub.Subscribe(want, func(events []notify.Event) {
-			first.Lock()
-			defer first.Unlock()
-			for _, e := range events {
-				if peer.Send(ctx, appendChange(nil, e, id)) != nil {
-					return // the listen is over
-				}
-			}
-		})
+		sub, err := x.watchChanges(want, id, first)
 		if err != nil {
 			return nil, hubError(err)
 		}
+		subs = append(subs, sub)
 	}
-	err := x.peer.Send(x.ctx, appendAcknowledgement(nil, want, id))
-	first.Unlock()
-	if err != nil {
-		if sub != nil {
-			sub.Close()
+	if len(tasks) > 0 {
+		sub, err := x.watchTasks(tasks, id, first)
+		if err != nil {
+			return subs, hubError(err)
 		}
-		return nil, err
+		subs = append(subs, sub)
 	}
-	return sub, nil
+	return subs, nil
+}
+
+// watchChanges sends the events of the hub, after first has been unlocked for
+// the first time.
+func (x *exchange) watchChanges(want notify.Filter, id []byte, first *sync.Mutex) (*notify.Subscriber, error) {
+	ctx, peer := x.ctx, x.peer
+	return x.server.hub.Subscribe(want, func(events []notify.Event) {
+		first.Lock()
+		defer first.Unlock()
+		for _, e := range events {
+			if peer.Send(ctx, appendChange(nil, e, id)) != nil {
+				return // the listen is over
+			}
+		}
+	})
 }
 
 // appendAcknowledgement appends the first message of a listen.
-func appendAcknowledgement(dst []byte, f notify.Filter, id []byte) []byte {
+func appendAcknowledgement(dst []byte, f notify.Filter, tasks []string, id []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":"`...)
 	dst = append(dst, protocol.NotifyAcknowledged...)
 	dst = append(dst, `","params":{"notifications":{`...)
@@ -101,6 +123,10 @@ func appendAcknowledgement(dst []byte, f notify.Filter, id []byte) []byte {
 		dst = append(dst, `,"resourceSubscriptions":`...)
 		dst = protocol.AppendStrings(dst, f.URIs)
 	}
+	if len(tasks) > 0 {
+		dst = append(dst, `,"taskIds":`...)
+		dst = protocol.AppendStrings(dst, tasks)
+	}
 	if len(dst) > start {
 		dst = append(dst[:start], dst[start+1:]...) // the first comma
 	}
@@ -109,20 +135,18 @@ func appendAcknowledgement(dst []byte, f notify.Filter, id []byte) []byte {
 	return append(dst, `}}`...)
 }
 
-// listenFilter reads what the client wants to know and leaves out what it may
-// not, or what this server never announces.
-func (x *exchange) listenFilter() (notify.Filter, error) {
-	var f notify.Filter
+// listenFilter reads what the client wants to know, the ids of tasks apart, and
+// leaves out what it may not, or what this server never announces.
+func (x *exchange) listenFilter() (f notify.Filter, tasks []string, err error) {
 	raw := x.req.Params.Get("notifications")
 	if len(raw) == 0 || raw[0] != '{' {
-		return f, invalidParams("subscriptions/listen: params.notifications must be an object")
+		return f, nil, invalidParams("subscriptions/listen: params.notifications must be an object")
 	}
 	for o := jsonwire.Members(raw); ; {
 		key, value, ok := o.Next()
 		if !ok {
 			break
 		}
-		var err error
 		switch {
 		case jsonwire.EqualString(key, "toolsListChanged"):
 			f.Tools, err = flag("toolsListChanged", value)
@@ -132,15 +156,17 @@ func (x *exchange) listenFilter() (notify.Filter, error) {
 			f.Resources, err = flag("resourcesListChanged", value)
 		case jsonwire.EqualString(key, "resourceSubscriptions"):
 			f.URIs, err = x.listenURIs(value)
+		case jsonwire.EqualString(key, "taskIds"):
+			tasks, err = x.listenTasks(value)
 		}
 		if err != nil {
-			return f, err
+			return f, nil, err
 		}
 	}
 	if x.server.hub == nil {
-		return notify.Filter{}, nil
+		return notify.Filter{}, tasks, nil
 	}
-	return f, nil
+	return f, tasks, nil
 }
 
 func flag(name string, raw []byte) (bool, error) {
@@ -156,32 +182,45 @@ func flag(name string, raw []byte) (bool, error) {
 // listenURIs reads the resources that a listen is about. Those that do not
 // exist for the principal are left out, which the acknowledgement shows.
 func (x *exchange) listenURIs(raw []byte) ([]string, error) {
+	uris, err := x.listenStrings("resourceSubscriptions", raw)
+	if err != nil {
+		return nil, err
+	}
+	served := uris[:0]
+	for _, uri := range uris {
+		if x.server.layer.Serves(&x.Request, uri) {
+			served = append(served, uri)
+		}
+	}
+	return served, nil
+}
+
+// listenStrings reads an array of strings, each once; null is an empty one.
+func (x *exchange) listenStrings(name string, raw []byte) ([]string, error) {
 	if string(raw) == "null" {
 		return nil, nil
 	}
 	if raw[0] != '[' {
-		return nil, invalidParams("subscriptions/listen: params.notifications.resourceSubscriptions must be an array of URIs")
+		return nil, invalidParams("subscriptions/listen: params.notifications.%s must be an array of strings", name)
 	}
-	var uris []string
+	var list []string
 	seen := make(map[string]bool)
 	for a := jsonwire.Elements(raw); ; {
 		v, ok := a.Next()
 		if !ok {
-			return uris, nil
+			return list, nil
 		}
 		if v[0] != '"' {
-			return nil, invalidParams("subscriptions/listen: params.notifications.resourceSubscriptions must be an array of URIs")
+			return nil, invalidParams("subscriptions/listen: params.notifications.%s must be an array of strings", name)
 		}
-		uri := jsonwire.Unquote(v)
-		if seen[uri] {
+		s := jsonwire.Unquote(v)
+		if seen[s] {
 			continue
 		}
-		if seen[uri] = true; len(seen) > x.server.maxSubs {
-			return nil, invalidParams("subscriptions/listen: a listen may be about %d resources at most", x.server.maxSubs)
+		if seen[s] = true; len(seen) > x.server.maxSubs {
+			return nil, invalidParams("subscriptions/listen: params.notifications.%s may have %d members at most", name, x.server.maxSubs)
 		}
-		if x.server.layer.Serves(&x.Request, uri) {
-			uris = append(uris, uri)
-		}
+		list = append(list, s)
 	}
 }
 

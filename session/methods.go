@@ -39,5 +39,8 @@ func methodTable() []method {
 		{protocol.MethodComplete, first, stateless, (*exchange).complete},
 		{protocol.MethodSetLevel, first, handshake, (*exchange).setLevel},
 		{protocol.MethodListen, stateless, stateless, (*exchange).listen},
+		{protocol.MethodTasksGet, stateless, stateless, (*exchange).getTask},
+		{protocol.MethodTasksUpdate, stateless, stateless, (*exchange).updateTask},
+		{protocol.MethodTasksCancel, stateless, stateless, (*exchange).cancelTask},
 	}
 }

@@ -46,6 +46,9 @@ func (x *exchange) callTool(dst []byte) ([]byte, error) {
 	if err := x.restore(target, args); err != nil {
 		return dst, err
 	}
+	if tool := x.taskTool(name); tool != nil {
+		return x.callTask(dst, tool, name, args, target)
+	}
 	res, err := x.server.layer.CallTool(x.ctx, &x.Request, name, args)
 	if err != nil {
 		return x.unfinished(dst, err, target, args)

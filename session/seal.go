@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -25,6 +26,7 @@ const (
 	stateVersion = 1
 	stateKeyID   = 4
 	stateHead    = 1 + stateKeyID + 12 // version, key id, nonce
+	stateExpiry  = 8                   // seconds, at the start of what is sealed
 )
 
 // sealer seals what a call must remember between two requests, so that a client
@@ -90,31 +92,31 @@ func (b *binding) append(dst []byte) []byte {
 	return append(dst, b.args[:]...)
 }
 
-// seal returns the text of a state.
+// seal returns the text of a state. The error says that it is too large.
 func (s *sealer) seal(b *binding, plain []byte, now time.Time) (string, error) {
 	k := &s.keys[0]
-	out := make([]byte, stateHead, stateHead+8+len(plain)+k.aead.Overhead())
+	size := stateHead + stateExpiry + len(plain) + k.aead.Overhead()
+	if n := base64.RawURLEncoding.EncodedLen(size); n > maxState {
+		return "", fmt.Errorf("the state of the call has %d bytes, at most %d are allowed", n, maxState)
+	}
+	out := make([]byte, stateHead, size)
 	out[0] = stateVersion
 	copy(out[1:], k.id[:])
 	nonce := out[1+stateKeyID : stateHead]
 	rand.Read(nonce)
-	body := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(plain)), uint64(now.Add(s.ttl).Unix()))
+	body := binary.BigEndian.AppendUint64(make([]byte, 0, stateExpiry+len(plain)), uint64(now.Add(s.ttl).Unix()))
 	body = append(body, plain...)
 	out = k.aead.Seal(out, nonce, body, b.append(nil))
-	text := base64.RawURLEncoding.EncodeToString(out)
-	if len(text) > maxState {
-		return "", fmt.Errorf("the state of a call has %d bytes, at most %d are allowed: keep less in it", len(text), maxState)
-	}
-	return text, nil
+	return base64.RawURLEncoding.EncodeToString(out), nil
 }
 
 // errState is the one error for every state that is not good for a request. It
 // does not say why.
 var errState = errors.New("invalid or expired requestState: make the call again without it")
 
-// open returns what was sealed.
+// open returns what was sealed. The error is errState.
 func (s *sealer) open(b *binding, text string, now time.Time) ([]byte, error) {
-	if len(text) > maxState {
+	if len(text) > maxState || strings.ContainsAny(text, "\r\n") { // which the decoder would skip
 		return nil, errState
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -127,10 +129,13 @@ func (s *sealer) open(b *binding, text string, now time.Time) ([]byte, error) {
 			continue
 		}
 		body, err := k.aead.Open(nil, raw[1+stateKeyID:stateHead], raw[stateHead:], b.append(nil))
-		if err != nil || len(body) < 8 || now.Unix() > int64(binary.BigEndian.Uint64(body)) {
+		switch {
+		case err != nil:
+			continue // another key may have the same id
+		case now.Unix() > int64(binary.BigEndian.Uint64(body)):
 			return nil, errState
 		}
-		return body[8:], nil
+		return body[stateExpiry:], nil
 	}
 	return nil, errState
 }

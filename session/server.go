@@ -45,6 +45,7 @@ type Options struct {
 	MaxRounds  int           // how often one call may ask; 0: DefaultMaxRounds
 	AskTimeout time.Duration // for an answer in the handshake era; 0: DefaultAskTimeout
 	Extensions []Extension   // beyond the protocol itself
+	Tasks      TaskOptions   // calls that go on after their request was answered
 	Logger     *slog.Logger  // nil discards
 }
 
@@ -62,6 +63,7 @@ type Server struct {
 	maxRounds    int
 	sealer       *sealer
 	extensions   []Extension
+	tasks        *tasks
 	log          *slog.Logger
 
 	drained chan struct{} // closed by Drain
@@ -105,6 +107,7 @@ func NewServer(o *Options) (*Server, error) {
 	if s.sealer, err = newSealer(o.StateKeys, ttl); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
+	s.tasks = newTasks(&o.Tasks, s.layer, s.log)
 	s.drained = make(chan struct{})
 	s.drain = sync.OnceFunc(func() { close(s.drained) })
 	s.methods = make(map[string]*method)

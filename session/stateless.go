@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 
+	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
@@ -30,6 +32,10 @@ func (s *stateless) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonr
 	defer x.finish()
 	c, err := x.readMeta()
 	if err != nil {
+		var e *protocol.Error
+		if errors.As(err, &e) {
+			e.Status = 400
+		}
 		return dst, err
 	}
 	m, err := x.classifyStateless(&c)
@@ -54,11 +60,25 @@ func (s *stateless) Drain() {}
 func (s *Server) Drain() { s.drain() }
 
 // Claims reports whether a request claims the stateless era by what is in it:
-// one of the era's keys in its metadata, or a method that only the era has.
+// one of the era's keys in its metadata, or a method that only the era has. What
+// else is wrong with the metadata does not matter here.
 func (s *Server) Claims(req *jsonrpc.Request) bool {
-	x := exchange{req: req}
-	c, err := x.readMeta()
-	return c.made || err == nil && req.Method == protocol.MethodDiscover
+	if req.Method == protocol.MethodDiscover {
+		return true
+	}
+	raw := req.Params.Get("_meta")
+	if len(raw) == 0 || raw[0] != '{' {
+		return false
+	}
+	for o := jsonwire.Members(raw); ; {
+		key, _, ok := o.Next()
+		if !ok {
+			return false
+		}
+		if jsonwire.EqualString(key, protocol.MetaProtocolVersion) || jsonwire.EqualString(key, protocol.MetaClientCapabilities) || jsonwire.EqualString(key, protocol.MetaClientInfo) {
+			return true
+		}
+	}
 }
 
 // Open returns a session that begins with initialize, as [Server.NewSession]

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -20,15 +21,16 @@ const (
 
 // StoreOptions configures a [Store]. The zero value is usable.
 type StoreOptions struct {
-	MaxSessions     int           // 0: DefaultMaxSessions
-	MaxPerPrincipal int           // 0: DefaultMaxPerPrincipal
+	MaxSessions     int           // 0: DefaultMaxSessions; beyond it nobody gets another one
+	MaxPerPrincipal int           // 0: DefaultMaxPerPrincipal; clients without a credential are one principal
 	IdleTimeout     time.Duration // without a request in flight or an open stream; 0: DefaultIdleTimeout, negative: never
+	MaxAge          time.Duration // after which a session ends even if it is in use; 0: never
 }
 
 // Store owns the handshake sessions of clients that come back with an id: it
 // alone keeps them alive between two requests. A session ends by Remove, when
 // it has been idle for long, when its principal needs room for another one, or
-// with the store.
+// with the store. All methods may be called by several goroutines.
 type Store struct {
 	opts StoreOptions
 	stop chan struct{}
@@ -43,11 +45,21 @@ type Store struct {
 
 // stored is a session in the store.
 type stored struct {
-	owner   string // the id of the principal
+	owner   *policy.Principal
 	session io.Closer
 	uses    int // requests in flight and open streams
-	idle    time.Time
+	begun   time.Time
+	idle    time.Time // since when, if there are no uses
 }
+
+// belongs reports whether the session is the principal's. One whose roles have
+// changed has to begin anew, since a session keeps those that it began with.
+func (e *stored) belongs(p *policy.Principal) bool {
+	return e.owner == p || e.owner.ID == p.ID && slices.Equal(e.owner.Roles, p.Roles)
+}
+
+// tidier is a session that has something to forget from time to time.
+type tidier interface{ Tidy(now time.Time) }
 
 // NewStore returns an empty store. Close ends it.
 func NewStore(o *StoreOptions) *Store {
@@ -64,9 +76,7 @@ func NewStore(o *StoreOptions) *Store {
 	if s.opts.IdleTimeout == 0 {
 		s.opts.IdleTimeout = DefaultIdleTimeout
 	}
-	if s.opts.IdleTimeout > 0 {
-		s.wg.Go(s.sweep)
-	}
+	s.wg.Go(s.sweep) // until Close, which waits for it
 	return s
 }
 
@@ -75,11 +85,12 @@ func NewStore(o *StoreOptions) *Store {
 // error is a [*policy.LimitError].
 func (s *Store) Add(p *policy.Principal, session io.Closer) (string, error) {
 	id := rand.Text()
+	now := time.Now()
 	s.mu.Lock()
 	var evicted io.Closer
 	err := s.roomLocked(p.ID, &evicted)
 	if err == nil {
-		s.sessions[id] = &stored{owner: p.ID, session: session, idle: time.Now()}
+		s.sessions[id] = &stored{owner: p, session: session, begun: now, idle: now}
 		s.perOwner[p.ID]++
 	}
 	s.mu.Unlock()
@@ -119,7 +130,7 @@ func full(reason string, own bool) error {
 func (s *Store) oldestIdleLocked(owner string) (oldest string) {
 	var since time.Time
 	for id, e := range s.sessions {
-		if e.owner == owner && e.uses == 0 && (oldest == "" || e.idle.Before(since)) {
+		if e.owner.ID == owner && e.uses == 0 && (oldest == "" || e.idle.Before(since)) {
 			oldest, since = id, e.idle
 		}
 	}
@@ -130,8 +141,8 @@ func (s *Store) oldestIdleLocked(owner string) (oldest string) {
 func (s *Store) takeLocked(id string) io.Closer {
 	e := s.sessions[id]
 	delete(s.sessions, id)
-	if s.perOwner[e.owner]--; s.perOwner[e.owner] == 0 {
-		delete(s.perOwner, e.owner)
+	if s.perOwner[e.owner.ID]--; s.perOwner[e.owner.ID] == 0 {
+		delete(s.perOwner, e.owner.ID)
 	}
 	s.ended++
 	return e.session
@@ -143,7 +154,7 @@ func (s *Store) Acquire(id string, p *policy.Principal) (io.Closer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.sessions[id]
-	if e == nil || e.owner != p.ID {
+	if e == nil || !e.belongs(p) {
 		return nil, false
 	}
 	e.uses++
@@ -164,7 +175,7 @@ func (s *Store) Release(id string) {
 func (s *Store) Remove(id string, p *policy.Principal) bool {
 	s.mu.Lock()
 	e := s.sessions[id]
-	if e == nil || e.owner != p.ID {
+	if e == nil || !e.belongs(p) {
 		s.mu.Unlock()
 		return false
 	}
@@ -174,10 +185,10 @@ func (s *Store) Remove(id string, p *policy.Principal) bool {
 	return true
 }
 
-// sweep ends sessions that have been idle for long.
+// sweep ends sessions that have been idle for long, or are too old, and tidies
+// up the others.
 func (s *Store) sweep() {
-	every := min(max(s.opts.IdleTimeout/4, time.Second), time.Minute)
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(s.interval())
 	defer ticker.Stop()
 	for {
 		select {
@@ -185,22 +196,43 @@ func (s *Store) sweep() {
 			return
 		case <-ticker.C:
 		}
-		for _, session := range s.expired(time.Now()) {
+		expired, others := s.inspect(time.Now())
+		for _, session := range expired {
 			session.Close()
+		}
+		for _, session := range others {
+			session.Tidy(time.Now())
 		}
 	}
 }
 
-// expired takes the sessions out that have been idle for long.
-func (s *Store) expired(now time.Time) (list []io.Closer) {
+// interval returns how often the store is swept: often enough that no limit is
+// overrun by more than a quarter.
+func (s *Store) interval() time.Duration {
+	every := time.Minute
+	for _, limit := range []time.Duration{s.opts.IdleTimeout, s.opts.MaxAge} {
+		if limit > 0 {
+			every = min(every, limit/4)
+		}
+	}
+	return max(every, time.Second)
+}
+
+// inspect takes the sessions out whose time is over, and returns the others that
+// have to tidy up.
+func (s *Store) inspect(now time.Time) (expired []io.Closer, others []tidier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.sessions {
-		if e.uses == 0 && now.Sub(e.idle) >= s.opts.IdleTimeout {
-			list = append(list, s.takeLocked(id))
+		idle := s.opts.IdleTimeout > 0 && e.uses == 0 && now.Sub(e.idle) >= s.opts.IdleTimeout
+		old := s.opts.MaxAge > 0 && now.Sub(e.begun) >= s.opts.MaxAge
+		if idle || old {
+			expired = append(expired, s.takeLocked(id))
+		} else if t, ok := e.session.(tidier); ok {
+			others = append(others, t)
 		}
 	}
-	return list
+	return expired, others
 }
 
 // Close ends all sessions, and the store.
@@ -226,8 +258,9 @@ func (s *Store) Close() error {
 
 // StoreStats says what a store holds.
 type StoreStats struct {
-	Sessions, Streaming int
-	Ended               uint64
+	Sessions int    // now
+	InUse    int    // of those, with a request in flight or an open stream
+	Ended    uint64 // since the start
 }
 
 // Stats returns what the store holds now.
@@ -237,7 +270,7 @@ func (s *Store) Stats() StoreStats {
 	stats := StoreStats{Sessions: len(s.sessions), Ended: s.ended}
 	for _, e := range s.sessions {
 		if e.uses > 0 {
-			stats.Streaming++
+			stats.InUse++
 		}
 	}
 	return stats

@@ -73,12 +73,21 @@ func quality(params string) float64 {
 	return 1
 }
 
-// isJSON reports whether the body of a request is JSON by its media type.
+// isJSON reports whether the body of a request is JSON by its media type, and
+// sent as it is.
 func isJSON(r *http.Request) bool {
 	values := r.Header["Content-Type"]
 	if len(values) != 1 {
 		return false
 	}
 	media, _, _ := strings.Cut(values[0], ";")
-	return strings.EqualFold(strings.TrimSpace(media), "application/json")
+	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return false
+	}
+	for _, coding := range r.Header["Content-Encoding"] {
+		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
+			return false
+		}
+	}
+	return true
 }

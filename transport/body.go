@@ -10,48 +10,48 @@ import (
 
 // readBody reads the body of a request. It has refused the request if it
 // reports false.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, rc *http.ResponseController) ([]byte, bool) {
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > h.opts.MaxBody {
-		h.tooLarge(w)
+		h.refuseUnread(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 		return nil, false
 	}
+	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(h.opts.BodyTimeout)) // not every writer has deadlines
 	body, err := readAtMost(r.Body, r.ContentLength, h.opts.MaxBody)
-	if err == nil {
-		_ = rc.SetReadDeadline(time.Time{})
-		return body, true
-	}
-	w.Header().Set("Connection", "close")
 	switch {
+	case err == nil:
+		_ = rc.SetReadDeadline(time.Time{}) // or the watch for a client that leaves would end with it
+		return body, true
 	case errors.Is(err, errTooLarge):
-		h.tooLarge(w)
+		h.refuseUnread(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		h.refuse(w, http.StatusRequestTimeout, "the body did not arrive within "+h.opts.BodyTimeout.String())
+		h.refuseUnread(w, r, http.StatusRequestTimeout, "the body did not arrive within "+h.opts.BodyTimeout.String())
 	default:
-		h.refuse(w, http.StatusBadRequest, "the body did not arrive whole")
+		h.refuseUnread(w, r, http.StatusBadRequest, "the body did not arrive whole")
 	}
 	return nil, false
 }
 
-func (h *Handler) tooLarge(w http.ResponseWriter) {
-	w.Header().Set("Connection", "close")
-	h.refuse(w, http.StatusRequestEntityTooLarge, "the body is larger than the limit for one message")
-}
+const tooLarge = "the body is larger than the limit for one message"
 
-var errTooLarge = errors.New("too large")
+var errTooLarge = errors.New(tooLarge)
+
+// trusted is how much memory is set aside for a body because its length was
+// announced. More is only for bytes that have come.
+const trusted = 64 << 10
 
 // readAtMost reads r to its end. Size is what the sender announced, or negative.
 func readAtMost(r io.Reader, size, limit int64) ([]byte, error) {
-	if size >= 0 {
+	if 0 <= size && size <= trusted {
 		b := make([]byte, size)
 		_, err := io.ReadFull(r, b)
 		return b, err
 	}
 	b := make([]byte, 0, 4<<10)
+	if size >= 0 {
+		b = make([]byte, 0, trusted)
+	}
 	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
 		n, err := r.Read(b[len(b):cap(b)])
 		if b = b[:len(b)+n]; int64(len(b)) > limit {
 			return nil, errTooLarge
@@ -62,5 +62,18 @@ func readAtMost(r io.Reader, size, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(b) == cap(b) {
+			b = grow(b, size)
+		}
 	}
+}
+
+// grow doubles the room of b, up to one byte more than the announced size, which
+// is what it takes to see the end.
+func grow(b []byte, size int64) []byte {
+	room := 2 * int64(cap(b))
+	if size >= 0 {
+		room = min(room, max(size, int64(len(b)))+1)
+	}
+	return append(make([]byte, 0, room), b...)
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -8,33 +9,30 @@ import (
 
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
 )
 
-// admit judges Host and Origin, answers preflights, and sets the CORS headers
-// of the answer. It reports whether to go on.
+// admit judges Host and Origin, answers OPTIONS, and sets the CORS headers of
+// the answer. It reports whether to go on.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 	origins := r.Header["Origin"]
-	if h.opts.Guard.HasCORS() {
-		w.Header().Add("Vary", "Origin") // also where it is not granted
-	}
-	if len(origins) == 1 && h.opts.Guard.CORS(origins[0]) {
+	granted := len(origins) == 1 && h.opts.Guard.CORS(origins[0])
+	if granted {
 		h.grant(w.Header(), origins[0])
 	}
-	if refusal := h.opts.Guard.Check(policy.GuardRequest{Host: r.Host, HasHost: r.Host != "", Origins: origins, TLS: r.TLS != nil}); refusal != nil {
+	refusal := h.opts.Guard.Check(policy.GuardRequest{Host: r.Host, HasHost: r.Host != "", Origins: origins, TLS: r.TLS != nil})
+	switch {
+	case refusal != nil:
 		h.log.WarnContext(r.Context(), "request refused", "status", refusal.Status, "reason", refusal.Message)
-		h.refuse(w, refusal.Status, refusal.Message)
+		h.refuseUnread(w, r, refusal.Status, refusal.Message)
 		return false
-	}
-	if r.Method != http.MethodOptions {
+	case r.Method != http.MethodPost && r.ContentLength != 0:
+		h.refuseUnread(w, r, http.StatusBadRequest, "a request with this method has no body")
+		return false
+	case r.Method != http.MethodOptions:
 		return true
 	}
-	if w.Header().Get("Access-Control-Allow-Origin") == "" || r.Header.Get("Access-Control-Request-Method") == "" {
-		w.Header().Set("Allow", "GET, POST, DELETE, OPTIONS")
-		w.WriteHeader(http.StatusNoContent)
-		return false
-	}
-	h.preflight(w.Header())
-	w.WriteHeader(http.StatusNoContent)
+	h.options(w, r, granted)
 	return false
 }
 
@@ -42,93 +40,122 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 // allowed, so that a browser sends none of its own.
 func (h *Handler) grant(header http.Header, origin string) {
 	header.Set("Access-Control-Allow-Origin", origin)
+	header.Add("Vary", "Origin")
 	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After")
 }
 
-// preflight answers what a page may send.
-func (h *Handler) preflight(header http.Header) {
+// options answers OPTIONS: a preflight of a page that may read the answers, or
+// the plain question what there is. A preflight of another page is refused.
+func (h *Handler) options(w http.ResponseWriter, r *http.Request, granted bool) {
+	allow := h.allowed(cleanPath(r.URL.Path))
+	preflight := r.Header.Get("Access-Control-Request-Method") != ""
+	switch {
+	case allow == "":
+		h.refuseUnread(w, r, http.StatusNotFound, "nothing is served here")
+		return
+	case preflight && !granted:
+		h.log.WarnContext(r.Context(), "preflight refused", "origin", r.Header.Get("Origin"))
+		h.methodNotAllowed(w, r, allow)
+		return
+	case preflight:
+		h.preflight(w.Header(), allow)
+	default:
+		w.Header().Set("Allow", allow)
+	}
+	h.status(w, http.StatusNoContent)
+}
+
+// preflight says what a page may send.
+func (h *Handler) preflight(header http.Header, allow string) {
 	allowed := []string{"Content-Type", "Accept", "Authorization", "Last-Event-ID", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"}
 	allowed = append(allowed, h.opts.Backend.ParamHeaders()...)
-	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS")
+	header.Set("Access-Control-Allow-Methods", allow)
 	header.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
 	header.Set("Access-Control-Max-Age", "600")
 	header.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
 }
 
 // health answers probes. They need no credential and learn nothing but whether
-// the server lives, or is ready.
+// the server lives, or is ready. A server that shuts down still lives.
 func (h *Handler) health(w http.ResponseWriter, r *http.Request, ready bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.methodNotAllowed(w, "GET, HEAD, OPTIONS")
+		h.methodNotAllowed(w, r, allowHealth)
 		return
+	}
+	status, text := http.StatusOK, "ok\n"
+	if ready {
+		if err := h.readiness(); err != nil {
+			h.log.InfoContext(r.Context(), "not ready", "error", err)
+			status, text = http.StatusServiceUnavailable, "not ready\n"
+			w.Header().Set("Retry-After", "5")
+		}
 	}
 	header := w.Header()
 	header["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	header["Content-Length"] = []string{strconv.Itoa(len(text))}
 	header["Cache-Control"] = h.values.noStore
-	if ready && h.opts.Ready != nil {
-		if err := h.opts.Ready(); err != nil {
-			h.log.InfoContext(r.Context(), "not ready", "error", err)
-			w.WriteHeader(http.StatusServiceUnavailable)
-			w.Write([]byte("not ready\n"))
-			return
-		}
+	h.status(w, status)
+	w.Write([]byte(text)) // a client that is gone needs no answer
+}
+
+func (h *Handler) readiness() error {
+	switch {
+	case h.isDraining():
+		return jsonrpc.ErrShutdown
+	case h.opts.Ready != nil:
+		return h.opts.Ready()
 	}
-	w.WriteHeader(http.StatusOK)
-	w.Write([]byte("ok\n"))
+	return nil
 }
 
 // authenticate returns the principal of a request. Without one it has refused
-// the request and returns nil.
+// the request and returns nil. Every request is authenticated by itself.
 func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) *policy.Principal {
-	var p *policy.Principal
-	if h.opts.Tokens != nil {
-		if p = h.checkToken(w, r); p == nil {
+	if h.opts.Tokens == nil && h.opts.Resolver == nil {
+		return h.anonymous
+	}
+	if f := h.opts.Failures; f != nil {
+		if wait, blocked := f.Blocked(r.RemoteAddr); blocked {
+			w.Header().Set("Retry-After", seconds(wait))
+			h.refuseUnread(w, r, http.StatusTooManyRequests, "too many requests from this address have failed to authenticate")
 			return nil
 		}
 	}
-	if h.opts.Resolver == nil {
-		if p == nil {
-			p = h.anonymous
+	p, refusal := h.identify(r)
+	if refusal != nil {
+		if h.opts.Failures != nil {
+			h.opts.Failures.Failed(r.RemoteAddr)
 		}
-		return p
+		h.log.WarnContext(r.Context(), "authentication failed", "reason", refusal.Message, "address", r.RemoteAddr)
+		w.Header().Set("WWW-Authenticate", refusal.Challenge)
+		h.refuseUnread(w, r, refusal.Status, refusal.Message)
+		return nil
+	}
+	if h.opts.Failures != nil {
+		h.opts.Failures.Succeeded(r.RemoteAddr)
+	}
+	return p
+}
+
+// identify says who sends a request. With tokens it must present one, and a
+// resolver then has the last word.
+func (h *Handler) identify(r *http.Request) (*policy.Principal, *policy.AuthError) {
+	var p *policy.Principal
+	if h.opts.Tokens != nil {
+		var refusal *policy.AuthError
+		if p, refusal = h.opts.Tokens.Authenticate(r.Header["Authorization"]); refusal != nil {
+			return nil, refusal
+		}
+	}
+	if h.opts.Resolver == nil {
+		return p, nil
 	}
 	p, err := h.opts.Resolver.Resolve(requestInfo(r))
 	if err != nil {
 		h.log.WarnContext(r.Context(), "the resolver denied a request", "error", err)
-		h.challenge(w, "Bearer", "this request is not allowed")
-		return nil
+		return nil, &policy.AuthError{Status: http.StatusUnauthorized, Challenge: "Bearer", Message: "this request is not allowed"}
 	}
-	return p
-}
-
-// checkToken authenticates by token. Addresses that keep failing are slowed.
-func (h *Handler) checkToken(w http.ResponseWriter, r *http.Request) *policy.Principal {
-	addr := r.RemoteAddr
-	if f := h.opts.Failures; f != nil {
-		if wait, blocked := f.Blocked(addr); blocked {
-			w.Header().Set("Retry-After", seconds(wait))
-			h.refuse(w, http.StatusTooManyRequests, "too many requests from this address have failed to authenticate")
-			return nil
-		}
-	}
-	p, refusal := h.opts.Tokens.Authenticate(r.Header["Authorization"])
-	if refusal != nil {
-		if h.opts.Failures != nil && len(r.Header["Authorization"]) > 0 {
-			h.opts.Failures.Failed(addr) // a guess; no credential at all is none
-		}
-		h.log.WarnContext(r.Context(), "authentication failed", "reason", refusal.Message, "address", addr)
-		h.challenge(w, refusal.Challenge, refusal.Message)
-		return nil
-	}
-	if h.opts.Failures != nil {
-		h.opts.Failures.Succeeded(addr)
-	}
-	return p
-}
-
-func (h *Handler) challenge(w http.ResponseWriter, challenge, message string) {
-	w.Header().Set("WWW-Authenticate", challenge)
-	h.refuse(w, http.StatusUnauthorized, message)
+	return p, nil
 }
 
 // seconds renders a duration for Retry-After, rounded up.
@@ -145,23 +172,71 @@ func requestInfo(r *http.Request) policy.RequestInfo {
 	return info
 }
 
-// refuse answers a request that was not served, with an error that answers no
-// message in particular.
-func (h *Handler) refuse(w http.ResponseWriter, status int, message string) {
-	h.refuseFrame(w, status, jsonrpc.AppendError(nil, "", false, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: message}))
+// errNoCertificate is why [CertificateResolver] refuses.
+var errNoCertificate = errors.New("the client presented no certificate that the server's authorities have signed")
+
+// CertificateResolver is a [policy.Resolver] for servers that ask for client
+// certificates: the subject of the verified certificate, as a distinguished name
+// of RFC 2253, is the id of the principal. It refuses clients without one.
+func CertificateResolver(r policy.RequestInfo) (*policy.Principal, error) {
+	if r.PeerSubject == "" {
+		return nil, errNoCertificate
+	}
+	return policy.NewPrincipal(r.PeerSubject), nil
 }
 
-// refuseFrame answers with a status and a frame.
-func (h *Handler) refuseFrame(w http.ResponseWriter, status int, frame []byte) {
+// refuse answers a request whose body was read, or that has none, with an error
+// that answers no message in particular.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	h.refuseID(w, r, status, "", message)
+}
+
+// refuseID answers a request with an error for the message with the id.
+func (h *Handler) refuseID(w http.ResponseWriter, r *http.Request, status int, id jsonrpc.ID, message string) {
+	h.refuseError(w, r, status, id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: message})
+}
+
+// refuseError answers a request with an error. Without an id the header decides
+// how the absence is spelled, since the session is not known everywhere.
+func (h *Handler) refuseError(w http.ResponseWriter, r *http.Request, status int, id jsonrpc.ID, e *jsonrpc.Error) {
+	omit := protocol.ParseVersion(r.Header.Get(headerVersion)).OmitsUnknownID()
+	h.frame(w, status, jsonrpc.AppendError(nil, id, omit, e))
+}
+
+// linger is how long we go on reading a body that we have refused, so that a
+// client which sends first and reads then gets to see why.
+const linger = time.Second
+
+// refuseUnread refuses a request whose body was not read. What of it is still
+// under way must not hold the connection for ever, which is closed afterwards.
+func (h *Handler) refuseUnread(w http.ResponseWriter, r *http.Request, status int, message string) {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(linger)) // not every writer has deadlines
+		if r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close")
+		}
+	}
+	h.refuse(w, r, status, message)
+}
+
+func (h *Handler) methodNotAllowed(w http.ResponseWriter, r *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	h.refuseUnread(w, r, http.StatusMethodNotAllowed, "this method is not allowed here: use "+allow)
+}
+
+// frame answers with a status and a frame.
+func (h *Handler) frame(w http.ResponseWriter, status int, frame []byte) {
 	header := w.Header()
 	header["Content-Type"] = h.values.json
 	header["Cache-Control"] = h.values.noStore
 	header["Content-Length"] = []string{strconv.Itoa(len(frame))}
-	w.WriteHeader(status)
+	h.status(w, status)
 	w.Write(frame) // a client that is gone needs no answer
 }
 
-func (h *Handler) methodNotAllowed(w http.ResponseWriter, allow string) {
-	w.Header().Set("Allow", allow)
-	h.refuse(w, http.StatusMethodNotAllowed, "this method is not allowed here: use "+allow)
+// status begins an answer. Deadlines of a connection stay when a request is
+// over, so each answer sets its own.
+func (h *Handler) status(w http.ResponseWriter, status int) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.opts.WriteTimeout)) // not every writer has deadlines
+	w.WriteHeader(status)
 }

@@ -17,34 +17,44 @@ const (
 	eventBuffer = 32 << 10
 )
 
-// eventStream is an open answer in the form of server-sent events. Its methods
-// may be called by several goroutines.
+// hurryTime is how long a write under way may take when its stream is to end.
+const hurryTime = time.Second
+
+// eventStream is an answer in the form of server-sent events. Its methods may be
+// called by several goroutines, until it is over: from then on nobody touches
+// the ResponseWriter, which is not ours any more when the handler has returned.
 type eventStream struct {
-	h  *Handler
-	w  http.ResponseWriter
-	rc *http.ResponseController
-
-	mu      sync.Mutex // guards the fields below, and writing
-	buf     []byte
-	wrote   time.Time // when something was written last
-	late    *time.Timer
-	beat    *time.Timer
-	err     error
+	h       *Handler
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	http2   bool
+	chunked bool          // the end of the body is a chunk that can be written by hand
 	over    chan struct{} // closed when the stream is over
-	flusher bool          // a late flush is due
+
+	gate    sync.Mutex // guards the fields below, and that no deadline is set once left
+	hurried bool
+	left    bool
+
+	mu     writeLock // guards the fields below, and writing
+	opened bool      // the headers are set
+	buf    []byte
+	wrote  time.Time // when something was written last
+	late   *time.Timer
+	isLate bool // the timer will flush
+	beat   *time.Timer
+	err    error // why the stream is over
 }
 
-// openEvents answers with an event stream. The headers go out at once.
-func (h *Handler) openEvents(w http.ResponseWriter, rc *http.ResponseController) *eventStream {
-	header := w.Header()
-	header["Content-Type"] = h.values.events
-	header["Cache-Control"] = h.values.noCache
-	header["X-Accel-Buffering"] = h.values.noBuffer
-	w.WriteHeader(http.StatusOK)
-	return &eventStream{h: h, w: w, rc: rc, over: make(chan struct{})}
+// newEvents returns the stream that answers a request. Nothing is written yet.
+func (h *Handler) newEvents(w http.ResponseWriter, r *http.Request) *eventStream {
+	return &eventStream{
+		h: h, w: w, rc: http.NewResponseController(w), over: make(chan struct{}), mu: newWriteLock(),
+		http2: r.ProtoMajor == 2, chunked: r.ProtoMajor == 1 && r.ProtoMinor >= 1,
+	}
 }
 
-// start sends the headers now and keeps the stream alive from now on.
+// start sends the headers, and what was sent already, and keeps the stream alive
+// from now on.
 func (s *eventStream) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,10 +70,7 @@ func (s *eventStream) keepAliveLocked() {
 }
 
 func (s *eventStream) keepAlive() {
-	if !s.mu.TryLock() {
-		s.beat.Reset(s.h.opts.KeepAlive) // a write is under way
-		return
-	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return
@@ -72,7 +79,7 @@ func (s *eventStream) keepAlive() {
 	if silent >= s.h.opts.KeepAlive {
 		s.buf = append(s.buf, ": keep-alive\n\n"...)
 		s.flushLocked()
-		silent = 0
+		s.buf, silent = nil, 0 // an idle stream needs no buffer
 	}
 	if s.err == nil {
 		s.beat.Reset(s.h.opts.KeepAlive - silent)
@@ -82,17 +89,19 @@ func (s *eventStream) keepAlive() {
 // event is one server-sent event. Empty fields are left out, but an event with
 // an id and no data gets an empty one.
 type event struct {
-	id, name string
-	retry    time.Duration
-	data     []byte
+	name   string
+	stream string // the id is stream_seq
+	seq    uint64
+	retry  time.Duration
+	data   []byte
 }
 
 func (e *event) append(dst []byte) []byte {
 	if e.name != "" {
 		dst = append(append(append(dst, "event: "...), e.name...), '\n')
 	}
-	if e.id != "" {
-		dst = append(append(append(dst, "id: "...), e.id...), '\n')
+	if e.stream != "" {
+		dst = append(appendEventID(append(dst, "id: "...), e.stream, e.seq), '\n')
 	}
 	if e.retry > 0 {
 		dst = append(dst, "retry: "...)
@@ -105,6 +114,15 @@ func (e *event) append(dst []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
+// put adds an event to what the next write will write.
+func (s *eventStream) put(e *event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.buf = e.append(s.buf)
+	}
+}
+
 // send sends an event. It waits while the client does not read, until the write
 // timeout.
 func (s *eventStream) send(e *event) error {
@@ -115,15 +133,13 @@ func (s *eventStream) send(e *event) error {
 	}
 	s.buf = e.append(s.buf)
 	switch {
-	case len(s.buf) >= eventBuffer:
+	case len(s.buf) >= eventBuffer || !s.isLate && time.Since(s.wrote) > eventPause:
 		s.flushLocked()
-	case s.flusher:
-	case time.Since(s.wrote) > eventPause:
-		s.flushLocked()
-	default:
-		s.flusher = true
+		s.keepAliveLocked()
+	case !s.isLate:
+		s.isLate = true
 		if s.late == nil {
-			s.late = time.AfterFunc(eventDelay, s.lateFlush)
+			s.late = time.AfterFunc(eventDelay, s.flushLate)
 		} else {
 			s.late.Reset(eventDelay)
 		}
@@ -131,29 +147,68 @@ func (s *eventStream) send(e *event) error {
 	return s.err
 }
 
-func (s *eventStream) lateFlush() {
+func (s *eventStream) flushLate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.flusher {
+	if s.isLate {
 		s.flushLocked()
 	}
 }
 
 // flushLocked writes what waits.
 func (s *eventStream) flushLocked() {
-	s.flusher = false
+	s.isLate = false
 	if s.err != nil {
 		return
 	}
-	s.wrote = time.Now()
-	_ = s.rc.SetWriteDeadline(s.wrote.Add(s.h.opts.WriteTimeout)) // not every writer has deadlines
-	_, err := s.w.Write(s.buf)
+	err := s.writeLocked()
 	if err == nil {
 		err = s.rc.Flush()
 	}
-	s.buf = s.buf[:0]
 	if err != nil {
 		s.endLocked(err)
+		return
+	}
+	if s.http2 {
+		s.deadline(time.Time{}) // it would reset the stream although nothing is being written
+	}
+}
+
+// writeLocked hands what waits to net/http.
+func (s *eventStream) writeLocked() error {
+	if !s.opened {
+		s.opened = true
+		header := s.w.Header()
+		header["Content-Type"] = s.h.values.events
+		header["Cache-Control"] = s.h.values.noCache
+		header["X-Accel-Buffering"] = s.h.values.noBuffer
+		s.w.WriteHeader(http.StatusOK)
+	}
+	s.wrote = time.Now()
+	s.deadline(s.wrote.Add(s.h.opts.WriteTimeout))
+	_, err := s.w.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+// deadline sets the time until which writes must have succeeded, unless there
+// is a shorter one.
+func (s *eventStream) deadline(t time.Time) {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if !s.hurried && !s.left {
+		_ = s.rc.SetWriteDeadline(t) // not every writer has deadlines
+	}
+}
+
+// hurry implements [standing]: a write under way to a client that does not read
+// fails soon.
+func (s *eventStream) hurry() {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if !s.hurried && !s.left {
+		s.hurried = true
+		_ = s.rc.SetWriteDeadline(time.Now().Add(hurryTime)) // not every writer has deadlines
 	}
 }
 
@@ -168,16 +223,17 @@ func (s *eventStream) finish(e *event) error {
 	if e != nil {
 		s.buf = e.append(s.buf)
 	}
-	_ = s.rc.SetWriteDeadline(time.Now().Add(s.h.opts.WriteTimeout)) // not every writer has deadlines
-	_, err := s.w.Write(s.buf)                                       // net/http writes it together with the end of the answer
-	s.buf = nil
+	err := s.writeLocked() // net/http sends it together with the end of the answer
 	s.endLocked(errStreamDone)
 	return err
 }
 
-// close ends the stream for a reason of ours.
-func (s *eventStream) close(cause error) {
-	s.mu.Lock()
+// end implements [standing]: it ends the stream for a reason of ours.
+func (s *eventStream) end(cause error) {
+	if !s.mu.TryLock() {
+		s.hurry() // whoever writes
+		s.mu.Lock()
+	}
 	defer s.mu.Unlock()
 	s.endLocked(cause)
 }
@@ -186,7 +242,7 @@ func (s *eventStream) endLocked(cause error) {
 	if s.err != nil {
 		return
 	}
-	s.err = cause
+	s.err, s.buf = cause, nil
 	close(s.over)
 	if s.beat != nil {
 		s.beat.Stop()
@@ -194,45 +250,49 @@ func (s *eventStream) endLocked(cause error) {
 	if s.late != nil {
 		s.late.Stop()
 	}
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	s.left = true
 }
 
-// hold keeps the answer open until the stream is over or the client is gone.
-func (s *eventStream) hold(ctx context.Context) {
+// hold keeps the answer open until the stream is over, the client is gone, or
+// another reason to end it has come.
+func (s *eventStream) hold(client context.Context, ended <-chan struct{}) {
 	select {
 	case <-s.over:
-	case <-ctx.Done():
-		s.close(context.Cause(ctx))
+	case <-client.Done():
+	case <-ended:
 	}
-	// A timer that fired may still be writing; nobody may write after the
-	// handler has returned.
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.end(errStreamDone)
 }
 
 // cut ends the answer while its handler goes on, which net/http offers only for
 // HTTP/1: the chunked body is ended by hand and the connection closed. It
 // reports whether that was possible.
 func (s *eventStream) cut(e *event) bool {
+	if s.http2 {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return false
 	}
-	if e != nil {
-		s.buf = e.append(s.buf)
-	}
+	s.buf = e.append(s.buf)
 	s.flushLocked()
 	if s.err != nil {
 		return false
 	}
 	conn, rw, err := s.rc.Hijack()
 	if err != nil {
-		return false
+		return false // the server has put a writer of its own around it
 	}
-	_ = conn.SetDeadline(time.Now().Add(s.h.opts.WriteTimeout))
-	_, _ = rw.WriteString("0\r\n\r\n")
-	_ = rw.Flush()
-	_ = conn.Close()
 	s.endLocked(errStreamCut)
+	_ = conn.SetDeadline(time.Now().Add(hurryTime))
+	if s.chunked {
+		_, _ = rw.WriteString("0\r\n\r\n")
+		_ = rw.Flush()
+	}
+	_ = conn.Close()
 	return true
 }

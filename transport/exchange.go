@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudg.dev/cloudg/jsonrpc"
@@ -16,19 +16,20 @@ import (
 // which becomes an event stream with the first such message.
 type exchange struct {
 	h       *Handler
-	w       http.ResponseWriter
-	rc      *http.ResponseController
+	w       http.ResponseWriter // nil for a member of a batch
+	r       *http.Request
 	session *httpSession // nil in the stateless era
 	req     *jsonrpc.Request
 	ctx     jsonrpc.CallContext
 	accept  forms
 
-	mu        sync.Mutex // guards the fields below
-	events    *eventStream
-	replay    *replayStream // nil if the answer cannot be resumed
-	upgrade   *time.Timer
-	cancelled bool // by the client: nothing more is sent
-	done      bool
+	cancelled atomic.Bool // by the client: nothing more is sent
+
+	mu      sync.Mutex // guards the fields below, which nobody changes once done
+	events  *eventStream
+	replay  *replayStream // nil if the answer cannot be resumed
+	upgrade *time.Timer
+	done    bool
 }
 
 // run calls the handler and answers.
@@ -43,67 +44,60 @@ func (x *exchange) run(handler jsonrpc.Handler) {
 
 // becomeStream turns an answer that takes long into a stream.
 func (x *exchange) becomeStream() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.done && !x.cancelled && x.events == nil {
-		x.streamLocked(true)
+	if events, _ := x.stream(); events != nil {
+		events.start()
 	}
 }
 
-// streamLocked turns the answer into a stream. Prime says that an event follows
-// only later, so that the client is given an id to come back with.
-func (x *exchange) streamLocked(prime bool) {
-	x.events = x.h.openEvents(x.w, x.rc)
-	if x.session != nil {
-		x.replay = x.session.open()
+// stream returns the stream that the answer is, or becomes by this, and what can
+// resume it, if anything can. It returns nil if nothing more is to be sent, or
+// the client does not accept a stream. Nothing is written yet. Where the version
+// has that, the first event gives the client an id to come back with.
+func (x *exchange) stream() (*eventStream, *replayStream) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.done || x.cancelled.Load() || !x.accept.events {
+		return nil, nil
 	}
-	if x.replay != nil {
-		x.replay.attach(x.events, 0)
-		if prime && x.session.handler.Version().PrimesStreams() {
-			x.replay.prime(0)
+	if x.events == nil {
+		x.events = x.h.newEvents(x.w, x.r)
+		if x.session != nil {
+			x.replay = x.session.open()
+		}
+		if x.replay != nil {
+			x.replay.begin(x.events, x.session.handler.Version().PrimesStreams())
 		}
 	}
-	if prime {
-		x.events.start()
-	}
+	return x.events, x.replay
 }
 
 // Send implements [jsonrpc.Peer]. Without a stream there is no place for a
 // message before the answer, and it is dropped, as R4.26 says.
 func (x *exchange) Send(ctx context.Context, frame []byte) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case x.done || x.cancelled || !x.accept.events:
-		return nil
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case x.events == nil:
-		x.streamLocked(true)
 	}
-	return x.sendLocked(frame)
-}
-
-func (x *exchange) sendLocked(frame []byte) error {
-	if x.replay != nil {
-		x.replay.send(frame, false)
+	switch events, replay := x.stream(); {
+	case replay != nil:
+		replay.send(frame)
 		return nil
+	case events != nil:
+		return events.send(&event{data: frame})
 	}
-	return x.events.send(&event{data: frame})
+	return nil
 }
 
 // Call implements [jsonrpc.Peer]: the request travels in the answer to the call
-// that it serves, and the client posts the response.
+// that it serves, or by itself if that answer has no room for it. The client
+// posts the response.
 func (x *exchange) Call(ctx context.Context, method string, params []byte) ([]byte, error) {
-	if x.session == nil {
+	switch {
+	case x.session == nil:
 		return nil, errNoStream
+	case !x.accept.events:
+		return x.session.Call(ctx, method, params)
 	}
-	return x.session.call(ctx, method, params, func(frame []byte) error {
-		if !x.accept.events {
-			return errNoStream
-		}
-		return x.Send(ctx, frame)
-	})
+	return x.session.call(ctx, method, params, func(frame []byte) error { return x.Send(ctx, frame) })
 }
 
 // Cancel implements [jsonrpc.Peer].
@@ -114,72 +108,65 @@ func (x *exchange) Cancel(id jsonrpc.ID, cause error) bool {
 	return x.session.Cancel(id, cause)
 }
 
-// cancel cancels the call: nothing more is sent for it.
+// cancel cancels the call: nothing more is sent for it. It does not wait for a
+// message that is being sent.
 func (x *exchange) cancel(cause error) {
-	x.mu.Lock()
-	x.cancelled = true
-	x.mu.Unlock()
+	x.cancelled.Store(true)
 	x.ctx.Cancel(cause)
 }
 
 // CloseStream ends the answer early, so that the client comes back for the rest
-// after the given time. It does nothing if the answer cannot be resumed.
+// after the given time; the call goes on meanwhile. It does nothing where that is
+// not possible: in a version whose clients do not expect it (R4.22), for a client
+// that accepts no event stream, and over HTTP/2.
 func (x *exchange) CloseStream(retry time.Duration) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.done || x.cancelled || !x.accept.events || x.session == nil {
+	if x.session == nil || !x.session.handler.Version().PrimesStreams() {
 		return
 	}
-	if x.events == nil {
-		x.streamLocked(true)
-	}
-	if x.replay == nil || !x.replay.carried() {
-		return
-	}
-	x.replay.mu.Lock()
-	defer x.replay.mu.Unlock()
-	if out := x.replay.out; out != nil && out.cut(&event{id: x.replay.id(x.replay.seq), retry: retry}) {
-		x.replay.out = nil
+	if _, replay := x.stream(); replay != nil {
+		replay.cut(retry)
 	}
 }
 
-// finish answers with the response.
+// finish answers with the response. Nobody writes when it has returned.
 func (x *exchange) finish(frame []byte, err error) {
+	x.conclude(err)
+	switch cancelled := x.cancelled.Load(); {
+	case cancelled && x.replay != nil:
+		x.replay.abandon()
+	case cancelled && x.events != nil:
+		_ = x.events.finish(nil)
+	case cancelled:
+		x.h.status(x.w, http.StatusAccepted)
+	case x.replay != nil:
+		x.replay.finish(frame)
+	case x.events != nil:
+		_ = x.events.finish(&event{data: frame}) // a client that is gone needs no answer
+	default:
+		x.h.frame(x.w, statusOf(err), frame)
+	}
+	if x.events != nil {
+		x.events.end(errStreamDone)
+	}
+}
+
+// conclude settles the form of the answer: from now on it does not change.
+func (x *exchange) conclude(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.done = true
 	if x.upgrade != nil {
 		x.upgrade.Stop()
 	}
-	if x.events == nil && !x.cancelled && x.accept.events && (x.h.opts.AlwaysSSE || !x.accept.json) && statusOf(err) == http.StatusOK {
-		x.streamLocked(false)
-	}
-	switch {
-	case x.cancelled && x.events != nil:
-		if x.replay != nil {
-			x.replay.detach(x.events)
-		}
-		_ = x.events.finish(nil)
-	case x.cancelled:
-		x.w.WriteHeader(http.StatusAccepted)
-	case x.replay != nil:
-		x.replay.send(frame, true)
-	case x.events != nil:
-		_ = x.events.finish(&event{data: frame}) // a client that is gone needs no answer
-	default:
-		x.json(frame, err)
+	if x.events == nil && !x.cancelled.Load() && x.mustStream(err) {
+		x.events = x.h.newEvents(x.w, x.r) // one event and the end: there is nothing to come back for
 	}
 }
 
-// json answers with the response as JSON.
-func (x *exchange) json(frame []byte, err error) {
-	header := x.w.Header()
-	header["Content-Type"] = x.h.values.json
-	header["Cache-Control"] = x.h.values.noStore
-	header["Content-Length"] = []string{strconv.Itoa(len(frame))}
-	_ = x.rc.SetWriteDeadline(time.Now().Add(x.h.opts.WriteTimeout)) // not every writer has deadlines
-	x.w.WriteHeader(statusOf(err))
-	x.w.Write(frame) // a client that is gone needs no answer
+// mustStream reports whether an answer that could be JSON has to be a stream.
+// One with a status of its own cannot.
+func (x *exchange) mustStream(err error) bool {
+	return x.accept.events && (x.h.opts.AlwaysSSE || !x.accept.json) && statusOf(err) == http.StatusOK
 }
 
 // statusOf returns the status for the error of a handler: that which the error

@@ -4,19 +4,23 @@ import (
 	"net/http"
 	"strings"
 
-	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
+	"cloudg.dev/cloudg/protocol"
 )
 
 // get serves a GET to the endpoint: the standalone stream of a session, or the
 // rest of a stream that broke off. A person with a browser is told what this is.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request, p *policy.Principal) {
-	if !accepted(r).events || r.Method == http.MethodHead || strings.Contains(r.Header.Get("Accept"), "text/html") {
-		h.explain(w, r)
+	switch accept := r.Header.Get("Accept"); {
+	case strings.Contains(accept, "text/html"):
+		h.explain(w)
 		return
-	}
-	if h.opts.Store == nil || len(r.Header[headerSession]) == 0 {
-		h.methodNotAllowed(w, "POST, OPTIONS")
+	case h.opts.Store == nil || claimsStateless(r) || len(r.Header[headerSession]) == 0:
+		w.Header().Set("Allow", allowPost)
+		h.refuse(w, r, http.StatusMethodNotAllowed, "there is no stream here without a session of the handshake era: POST messages")
+		return
+	case !accepted(r).events:
+		h.refuse(w, r, http.StatusNotAcceptable, "the Accept header of a GET must allow text/event-stream")
 		return
 	}
 	s, release, ok := h.sessionOf(w, r, p, "")
@@ -24,75 +28,78 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, p *policy.Principa
 		return
 	}
 	defer release()
-	stream, after, ok := h.streamOf(w, r, s)
-	if !ok {
-		return
-	}
-	out := h.openEvents(w, http.NewResponseController(w))
+	out := h.newEvents(w, r)
 	if !h.keep(out) {
+		w.Header().Set("Retry-After", "5")
+		h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
 		return
 	}
 	defer h.forget(out)
-	out.start()
-	if !stream.attach(out, after) {
-		out.close(jsonrpc.ErrClosed) // the event was dropped between the look-up and now
+	stream := h.attach(r, s, out)
+	if stream == nil {
+		out.end(errStreamDone)
+		h.refuse(w, r, http.StatusBadRequest, "the event that Last-Event-ID names is not known, or no longer: send the request again, or a GET without Last-Event-ID")
+		return
 	}
-	out.hold(r.Context())
+	out.start()
+	out.hold(r.Context(), s.life.Done())
 	stream.detach(out)
 }
 
-// streamOf returns the stream that a GET asks for, and the number of the event
-// behind which it begins. It has answered if it reports false.
-func (h *Handler) streamOf(w http.ResponseWriter, r *http.Request, s *httpSession) (*replayStream, uint64, bool) {
+// claimsStateless reports whether a request without a body claims the stateless
+// era, which has nothing but POST.
+func claimsStateless(r *http.Request) bool {
+	return protocol.ParseVersion(r.Header.Get(headerVersion)).Stateless()
+}
+
+// attach finds the stream that a GET asks for and lets out carry it. It returns
+// nil, and nothing has been written, if the event is unknown behind which it is
+// to begin.
+func (h *Handler) attach(r *http.Request, s *httpSession, out *eventStream) *replayStream {
+	version := s.handler.Version()
 	last := r.Header.Get(headerLastID)
-	if last == "" || !s.handler.Version().Resumable() {
+	if last == "" || !version.Resumable() {
 		own := s.standalone()
-		own.mu.Lock()
-		defer own.mu.Unlock()
-		return own, own.seq, true
+		own.carry(out, version.PrimesStreams())
+		return own
 	}
 	token, seq, ok := parseEventID(last)
-	var stream *replayStream
-	if ok {
-		stream = s.find(token)
+	if !ok {
+		return nil
 	}
-	if stream == nil || !stream.has(seq) {
-		h.refuse(w, http.StatusBadRequest, "the event that Last-Event-ID names is not known, or no longer: send the request again, or a GET without Last-Event-ID")
-		return nil, 0, false
+	stream := s.find(token)
+	if stream == nil || !stream.resume(out, seq) {
+		return nil
 	}
-	return stream, seq, true
+	return stream
 }
 
-// has reports whether the stream can be resumed behind the event.
-func (s *replayStream) has(seq uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return seq <= s.seq && seq >= s.seq-uint64(len(s.kept))
-}
-
-// explain answers a GET that does not accept events.
-func (h *Handler) explain(w http.ResponseWriter, r *http.Request) {
+// explain answers a browser.
+func (h *Handler) explain(w http.ResponseWriter) {
 	header := w.Header()
-	header.Set("Allow", "GET, POST, DELETE, OPTIONS")
+	header.Set("Allow", allowPost)
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header["Cache-Control"] = h.values.noStore
-	w.WriteHeader(http.StatusMethodNotAllowed)
-	w.Write([]byte("This is the endpoint of a Model Context Protocol server.\nMCP clients POST JSON-RPC messages here; a GET must accept text/event-stream.\n"))
+	h.status(w, http.StatusMethodNotAllowed)
+	w.Write([]byte("This is the endpoint of a Model Context Protocol server.\nMCP clients POST JSON-RPC messages here; a GET must accept text/event-stream and name a session.\n"))
 }
 
 // delete ends a session.
 func (h *Handler) delete(w http.ResponseWriter, r *http.Request, p *policy.Principal) {
-	if h.opts.Store == nil {
-		h.methodNotAllowed(w, "POST, OPTIONS")
+	if h.opts.Store == nil || claimsStateless(r) {
+		h.methodNotAllowed(w, r, allowPost)
 		return
 	}
-	ids := r.Header[headerSession]
+	s, id, ok := h.acquire(r, p)
 	switch {
-	case len(ids) != 1:
-		h.refuse(w, http.StatusBadRequest, "the Mcp-Session-Id header must name the session to end")
-	case !h.opts.Store.Remove(ids[0], p):
-		h.refuse(w, http.StatusNotFound, "there is no such session")
+	case len(r.Header[headerSession]) != 1:
+		h.refuse(w, r, http.StatusBadRequest, "exactly one Mcp-Session-Id header must name the session to end")
+	case !ok:
+		h.refuse(w, r, http.StatusNotFound, "there is no such session")
+	case !h.speaks(w, r, s, ""):
+		h.opts.Store.Release(id)
 	default:
-		w.WriteHeader(http.StatusNoContent)
+		h.opts.Store.Remove(id, p)
+		h.status(w, http.StatusNoContent)
 	}
 }

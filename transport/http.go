@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudg.dev/cloudg/jsonrpc"
@@ -33,6 +36,9 @@ type Backend interface {
 	// ParamHeaders returns the names of the headers that mirror parameters of
 	// tools.
 	ParamHeaders() []string
+	// CheckHeaders compares headers that a request of the handshake era repeats
+	// parts of its body in, although it need not, with the body.
+	CheckHeaders(*jsonrpc.Request, *protocol.Headers) error
 	// Drain ends the listens that wait for events; see [jsonrpc.Handler].
 	Drain()
 }
@@ -61,12 +67,15 @@ type Store interface {
 // The defaults of [HTTPOptions].
 const (
 	DefaultPath         = "/mcp"
+	DefaultHealthPath   = "/healthz"
 	DefaultMaxBody      = 4 << 20
 	DefaultBodyTimeout  = 120 * time.Second
 	DefaultWriteTimeout = 30 * time.Second
 	DefaultKeepAlive    = 15 * time.Second
 	DefaultUpgradeAfter = 500 * time.Millisecond
+	DefaultRetry        = time.Second
 	DefaultMaxStreams   = 16
+	DefaultMaxReplay    = 64 << 20
 	DefaultMaxCalls     = 256
 )
 
@@ -84,7 +93,7 @@ type HTTPOptions struct {
 	Path       string       // of the endpoint; empty: DefaultPath
 	PublicPath string       // what a proxy puts before our paths and strips again
 	LegacySSE  bool         // serve /sse and /messages for 2024-11-05 clients
-	HealthPath string       // empty: /healthz and /readyz; "-": none
+	HealthPath string       // of the liveness probe; empty: DefaultHealthPath; "-": neither that nor /readyz
 	Ready      func() error // nil: always ready
 
 	MaxBody      int64         // bytes; 0: DefaultMaxBody
@@ -92,7 +101,9 @@ type HTTPOptions struct {
 	WriteTimeout time.Duration // of one write; 0: DefaultWriteTimeout
 	KeepAlive    time.Duration // silence after which a stream gets a comment; 0: DefaultKeepAlive, negative: never
 	UpgradeAfter time.Duration // a call that takes longer is answered by a stream if it may; 0: DefaultUpgradeAfter
-	MaxStreams   int           // event streams of a session that are kept; 0: DefaultMaxStreams
+	Retry        time.Duration // when clients come back for a stream that broke off; 0: DefaultRetry, negative: they decide
+	MaxStreams   int           // event streams of a session that can be resumed; 0: DefaultMaxStreams
+	MaxReplay    int64         // bytes that all sessions together keep for clients that come back; 0: DefaultMaxReplay
 	MaxCalls     int           // requests of a session in flight; 0: DefaultMaxCalls
 	JSONResponse bool          // answer with JSON only, except listens
 	AlwaysSSE    bool          // answer every request with a stream if the client allows it
@@ -111,11 +122,20 @@ type Handler struct {
 	life context.Context // of handshake calls, which outlive their connection
 	end  context.CancelCauseFunc
 
+	replayed atomic.Int64 // bytes that are kept for clients that come back
+
 	mu       sync.Mutex // guards the fields below
 	draining bool
-	streams  map[*eventStream]struct{} // standalone ones, to be closed at the end
-	active   int                       // requests that are being served
-	quiet    chan struct{}             // closed when draining with none
+	streams  map[standing]struct{} // to be ended by Shutdown
+	active   int                   // requests that are being served
+	quiet    chan struct{}         // closed when draining with none
+}
+
+// standing is something that ends only when somebody ends it.
+type standing interface {
+	// hurry bounds the time that end may take. It does not wait.
+	hurry()
+	end(cause error)
 }
 
 // headerValues are header values that are set without being made anew.
@@ -137,7 +157,7 @@ func NewHandler(o *HTTPOptions) (*Handler, error) {
 		noStore: []string{"no-store"}, noCache: []string{"no-cache, no-transform"}, noBuffer: []string{"no"},
 	}
 	h.life, h.end = context.WithCancelCause(context.Background())
-	h.streams = make(map[*eventStream]struct{})
+	h.streams = make(map[standing]struct{})
 	h.quiet = make(chan struct{})
 	return h, nil
 }
@@ -161,13 +181,23 @@ func (h *Handler) defaults() error {
 		return errors.New("transport: HTTPOptions.Path must begin with a slash")
 	}
 	o.Path = cleanPath(o.Path)
-	o.PublicPath = strings.TrimRight(o.PublicPath, "/")
+	if o.PublicPath = strings.TrimRight(o.PublicPath, "/"); o.PublicPath != "" && !strings.HasPrefix(o.PublicPath, "/") {
+		return errors.New("transport: HTTPOptions.PublicPath must begin with a slash")
+	}
+	switch {
+	case o.HealthPath == "":
+		o.HealthPath = DefaultHealthPath
+	case o.HealthPath != "-" && !strings.HasPrefix(o.HealthPath, "/"):
+		return errors.New(`transport: HTTPOptions.HealthPath must begin with a slash, or be "-" for none`)
+	}
 	setDefault(&o.MaxBody, DefaultMaxBody)
 	setDefault(&o.BodyTimeout, DefaultBodyTimeout)
 	setDefault(&o.WriteTimeout, DefaultWriteTimeout)
 	setDefault(&o.KeepAlive, DefaultKeepAlive)
 	setDefault(&o.UpgradeAfter, DefaultUpgradeAfter)
+	setDefault(&o.Retry, DefaultRetry)
 	setDefault(&o.MaxStreams, DefaultMaxStreams)
+	setDefault(&o.MaxReplay, DefaultMaxReplay)
 	setDefault(&o.MaxCalls, DefaultMaxCalls)
 	return nil
 }
@@ -193,32 +223,54 @@ func cleanPath(p string) string {
 
 // ServeHTTP serves one request. Headers are judged before the body is read.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.begin() {
-		w.Header().Set("Retry-After", "5")
-		h.refuse(w, http.StatusServiceUnavailable, "the server is shutting down")
-		return
-	}
-	defer h.done()
 	if !h.admit(w, r) {
 		return
 	}
-	switch p := cleanPath(r.URL.Path); {
-	case p == h.opts.Path:
+	p := cleanPath(r.URL.Path)
+	if h.opts.HealthPath != "-" && (p == h.opts.HealthPath || p == readyPath) {
+		h.health(w, r, p == readyPath)
+		return
+	}
+	if !h.begin() {
+		w.Header().Set("Retry-After", "5")
+		h.refuseUnread(w, r, http.StatusServiceUnavailable, "the server is shutting down")
+		return
+	}
+	defer h.done()
+	switch h.allowed(p) {
+	case "":
+		h.refuseUnread(w, r, http.StatusNotFound, "nothing is served here: the MCP endpoint is "+h.opts.PublicPath+h.opts.Path)
+	case allowEndpoint:
 		h.endpoint(w, r)
-	case h.opts.HealthPath != "-" && (p == h.healthPath() || p == "/readyz"):
-		h.health(w, r, p == "/readyz")
-	case h.opts.LegacySSE && (p == ssePath || p == messagesPath):
-		h.legacy(w, r, p == ssePath)
 	default:
-		h.refuse(w, http.StatusNotFound, "nothing is served here: the MCP endpoint is "+h.opts.PublicPath+h.opts.Path)
+		h.legacy(w, r, p == ssePath)
 	}
 }
 
-func (h *Handler) healthPath() string {
-	if h.opts.HealthPath == "" {
-		return "/healthz"
+// The methods of each path.
+const (
+	allowEndpoint = "GET, POST, DELETE, OPTIONS"
+	allowPost     = "POST, OPTIONS"
+	allowStream   = "GET, OPTIONS"
+	allowHealth   = "GET, HEAD, OPTIONS"
+)
+
+const readyPath = "/readyz"
+
+// allowed returns the methods that a path has, or nothing for a path that is not
+// served.
+func (h *Handler) allowed(p string) string {
+	switch {
+	case p == h.opts.Path:
+		return allowEndpoint
+	case h.opts.HealthPath != "-" && (p == h.opts.HealthPath || p == readyPath):
+		return allowHealth
+	case h.opts.LegacySSE && p == ssePath:
+		return allowStream
+	case h.opts.LegacySSE && p == messagesPath:
+		return allowPost
 	}
-	return h.opts.HealthPath
+	return ""
 }
 
 // endpoint serves the MCP endpoint.
@@ -230,12 +282,12 @@ func (h *Handler) endpoint(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r, p)
-	case http.MethodGet, http.MethodHead:
+	case http.MethodGet:
 		h.get(w, r, p)
 	case http.MethodDelete:
 		h.delete(w, r, p)
-	default:
-		h.methodNotAllowed(w, "GET, POST, DELETE, OPTIONS")
+	default: // HEAD is one: what a GET would answer goes on for ever
+		h.methodNotAllowed(w, r, allowEndpoint)
 	}
 }
 
@@ -258,37 +310,58 @@ func (h *Handler) done() {
 	}
 }
 
+// lastWords is how long calls that were cancelled by Shutdown have to say so.
+const lastWords = time.Second
+
 // Shutdown refuses new requests, ends listens with their result and streams
-// without one, and waits for requests in flight until ctx ends; then it cancels
-// those that are left.
+// without one, and waits for requests in flight until ctx ends. Those that are
+// left then are cancelled, and have another second to end. It returns nil if all
+// requests ended by themselves, and otherwise the cause for the end of ctx.
 func (h *Handler) Shutdown(ctx context.Context) error {
-	h.mu.Lock()
-	first := !h.draining
-	h.draining = true
-	if first && h.active == 0 {
-		close(h.quiet)
-	}
-	streams := make([]*eventStream, 0, len(h.streams))
-	for s := range h.streams {
-		streams = append(streams, s)
-	}
-	h.mu.Unlock()
+	streams := h.drain()
 	h.opts.Backend.Drain()
 	for _, s := range streams {
-		s.close(jsonrpc.ErrShutdown)
+		s.hurry()
 	}
+	for _, s := range streams {
+		s.end(jsonrpc.ErrShutdown)
+	}
+	defer h.end(jsonrpc.ErrShutdown)
 	select {
 	case <-h.quiet:
-		h.end(jsonrpc.ErrShutdown)
 		return nil
 	case <-ctx.Done():
-		h.end(jsonrpc.ErrShutdown)
-		return context.Cause(ctx)
 	}
+	h.end(jsonrpc.ErrShutdown)
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-h.quiet:
+	case <-timer.C:
+	}
+	return context.Cause(ctx)
 }
 
-// keep notes a stream that Shutdown must close, unless it is too late for one.
-func (h *Handler) keep(s *eventStream) bool {
+// drain refuses new requests from now on and returns what must be ended.
+func (h *Handler) drain() []standing {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.draining && h.active == 0 {
+		close(h.quiet)
+	}
+	h.draining = true
+	return slices.Collect(maps.Keys(h.streams))
+}
+
+// isDraining reports whether Shutdown was called.
+func (h *Handler) isDraining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining
+}
+
+// keep notes what Shutdown must end, unless it is too late for that.
+func (h *Handler) keep(s standing) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining {
@@ -298,7 +371,7 @@ func (h *Handler) keep(s *eventStream) bool {
 	return true
 }
 
-func (h *Handler) forget(s *eventStream) {
+func (h *Handler) forget(s standing) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.streams, s)

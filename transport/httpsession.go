@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ type httpSession struct {
 	h       *Handler
 	handler Session
 	life    context.Context // of its calls
-	end     context.CancelCauseFunc
+	stop    context.CancelCauseFunc
 
 	mu       sync.Mutex // guards the fields below
 	calls    []*exchange
@@ -34,7 +35,7 @@ type httpSession struct {
 
 func (h *Handler) newSession(handler jsonrpc.Handler) *httpSession {
 	s := &httpSession{h: h, handler: handler.(Session)}
-	s.life, s.end = context.WithCancelCause(h.life)
+	s.life, s.stop = context.WithCancelCause(h.life)
 	return s
 }
 
@@ -47,24 +48,19 @@ func (s *httpSession) Close() error {
 		return nil
 	}
 	s.finished = true
-	streams := append([]*replayStream(nil), s.streams...)
+	streams := s.streams
 	if s.own != nil {
 		streams = append(streams, s.own)
 	}
+	s.streams = nil
 	s.mu.Unlock()
-	s.end(errSessionEnded)
+	s.stop(errSessionEnded)
 	for _, r := range streams {
-		r.mu.Lock()
-		if r.out != nil {
-			r.out.close(errSessionEnded)
-		}
-		r.mu.Unlock()
+		r.end(errSessionEnded)
 	}
 	s.handler.Drain()
 	return nil
 }
-
-var errSessionEnded = errors.New("the session has ended")
 
 // enter notes a call in flight. It reports false at the bound.
 func (s *httpSession) enter(x *exchange) bool {
@@ -80,14 +76,10 @@ func (s *httpSession) enter(x *exchange) bool {
 func (s *httpSession) leave(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, c := range s.calls {
-		if c == x {
-			last := len(s.calls) - 1
-			s.calls[i], s.calls[last] = s.calls[last], nil
-			s.calls = s.calls[:last]
-			return
-		}
-	}
+	i := slices.Index(s.calls, x)
+	last := len(s.calls) - 1
+	s.calls[i], s.calls[last] = s.calls[last], nil
+	s.calls = s.calls[:last]
 }
 
 // Cancel implements [jsonrpc.Peer]. Over HTTP an id belongs to its exchange, so
@@ -107,15 +99,15 @@ func (s *httpSession) Cancel(id jsonrpc.ID, cause error) bool {
 	return len(found) > 0
 }
 
-// Send implements [jsonrpc.Peer]: on the standalone stream.
+// Send implements [jsonrpc.Peer]: on the standalone stream. Of what happens
+// before a client has opened that, it is not told.
 func (s *httpSession) Send(_ context.Context, frame []byte) error {
 	s.mu.Lock()
 	own := s.own
 	s.mu.Unlock()
-	if own == nil {
-		return nil // the client has never listened
+	if own != nil {
+		own.send(frame)
 	}
-	own.send(frame, false)
 	return nil
 }
 
@@ -128,7 +120,7 @@ func (s *httpSession) Call(ctx context.Context, method string, params []byte) ([
 		if own == nil || !own.carried() {
 			return errNoStream
 		}
-		own.send(frame, false)
+		own.send(frame)
 		return nil
 	})
 }
@@ -136,19 +128,8 @@ func (s *httpSession) Call(ctx context.Context, method string, params []byte) ([
 // call sends a request of our own by the given way and waits for the answer.
 func (s *httpSession) call(ctx context.Context, method string, params []byte, send func([]byte) error) ([]byte, error) {
 	answer := make(chan *jsonrpc.Response, 1)
-	s.mu.Lock()
-	s.lastID++
-	id := jsonrpc.ID(strconv.FormatUint(s.lastID, 10))
-	if s.pending == nil {
-		s.pending = make(map[jsonrpc.ID]chan *jsonrpc.Response)
-	}
-	s.pending[id] = answer
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.pending, id)
-		s.mu.Unlock()
-	}()
+	id := s.expect(answer)
+	defer s.expectNoMore(id)
 	if err := send(jsonrpc.AppendRequest(nil, id, method, params)); err != nil {
 		return nil, err
 	}
@@ -165,7 +146,26 @@ func (s *httpSession) call(ctx context.Context, method string, params []byte, se
 	}
 }
 
-// answer hands a response of the client to whoever waits for it.
+// expect says where the response to our next request goes, and returns its id.
+func (s *httpSession) expect(answer chan *jsonrpc.Response) jsonrpc.ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastID++
+	id := jsonrpc.ID(strconv.FormatUint(s.lastID, 10))
+	if s.pending == nil {
+		s.pending = make(map[jsonrpc.ID]chan *jsonrpc.Response)
+	}
+	s.pending[id] = answer
+	return id
+}
+
+func (s *httpSession) expectNoMore(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pending, id)
+}
+
+// answer hands a response of the client to whoever waits for it, at most once.
 func (s *httpSession) answer(r *jsonrpc.Response) {
 	s.mu.Lock()
 	waiting := s.pending[r.ID]
@@ -182,30 +182,41 @@ func (s *httpSession) open() *replayStream {
 	if !s.handler.Version().Resumable() {
 		return nil
 	}
-	r := newReplayStream()
-	now := time.Now()
+	s.Tidy(time.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := s.streams[:0]
-	for _, old := range s.streams {
-		if !old.spent(now) {
-			kept = append(kept, old)
-		}
-	}
-	clear(s.streams[len(kept):])
-	s.streams = kept
-	if len(s.streams) >= s.h.opts.MaxStreams && !s.evictLocked() {
+	if s.finished || len(s.streams) >= s.h.opts.MaxStreams && !s.evictLocked() {
 		return nil
 	}
+	r := s.h.newReplayStream()
 	s.streams = append(s.streams, r)
 	return r
 }
 
-// evictLocked drops the oldest stream that is complete.
+// Tidy forgets answers that nobody has come back for in time. The store calls it
+// now and then.
+func (s *httpSession) Tidy(now time.Time) {
+	s.mu.Lock()
+	var spent []*replayStream
+	s.streams = slices.DeleteFunc(s.streams, func(r *replayStream) bool {
+		over := r.spent(now)
+		if over {
+			spent = append(spent, r)
+		}
+		return over
+	})
+	s.mu.Unlock()
+	for _, r := range spent {
+		r.end(errStreamDone)
+	}
+}
+
+// evictLocked drops the oldest stream that is complete. If somebody reads it
+// just now, it stays.
 func (s *httpSession) evictLocked() bool {
-	for i, old := range s.streams {
-		if old.complete() {
-			s.streams = append(s.streams[:i], s.streams[i+1:]...)
+	for i, r := range s.streams {
+		if r.complete() && r.discard() {
+			s.streams = slices.Delete(s.streams, i, i+1)
 			return true
 		}
 	}
@@ -232,7 +243,7 @@ func (s *httpSession) standalone() *replayStream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own == nil {
-		s.own = newReplayStream()
+		s.own = s.h.newReplayStream()
 	}
 	return s.own
 }

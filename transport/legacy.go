@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
@@ -34,11 +35,11 @@ func (h *Handler) legacy(w http.ResponseWriter, r *http.Request, stream bool) {
 	case stream && r.Method == http.MethodGet:
 		h.legacyStream(w, r, p)
 	case stream:
-		h.methodNotAllowed(w, "GET, OPTIONS")
+		h.methodNotAllowed(w, r, allowStream)
 	case r.Method == http.MethodPost:
 		h.legacyPost(w, r, p)
 	default:
-		h.methodNotAllowed(w, "POST, OPTIONS")
+		h.methodNotAllowed(w, r, allowPost)
 	}
 }
 
@@ -48,54 +49,80 @@ type legacyPeer struct {
 	in    chan []byte
 	gone  chan struct{} // closed when the session ends
 	leave func()        // closes gone, once
-	out   *eventStream  // set before the client knows of the session
+	out   *eventStream
 }
 
-func newLegacyPeer() *legacyPeer {
-	p := &legacyPeer{in: make(chan []byte, postQueue), gone: make(chan struct{})}
+func newLegacyPeer(out *eventStream) *legacyPeer {
+	p := &legacyPeer{in: make(chan []byte, postQueue), gone: make(chan struct{}), out: out}
 	p.leave = sync.OnceFunc(func() { close(p.gone) })
 	return p
 }
 
+// hurry implements [standing]. Answers to calls in flight may still be written.
+func (p *legacyPeer) hurry() {}
+
+// end implements [standing]: the session ends when its calls in flight have.
+func (p *legacyPeer) end(error) { p.leave() }
+
 // legacyStream opens the stream of a session. The session lives as long as it.
 func (h *Handler) legacyStream(w http.ResponseWriter, r *http.Request, p *policy.Principal) {
 	if !accepted(r).events {
-		h.refuse(w, http.StatusNotAcceptable, "the Accept header must allow text/event-stream")
+		h.refuse(w, r, http.StatusNotAcceptable, "the Accept header must allow text/event-stream")
 		return
 	}
 	if h.opts.Store == nil {
-		h.refuse(w, http.StatusNotFound, "this transport needs sessions, which are switched off")
+		h.refuse(w, r, http.StatusNotFound, "this transport needs sessions, which are switched off: use "+h.opts.PublicPath+h.opts.Path)
 		return
 	}
-	peer := newLegacyPeer()
+	peer := newLegacyPeer(h.newEvents(w, r))
 	id, err := h.opts.Store.Add(p, peer)
 	if err != nil {
-		w.Header().Set("Retry-After", "5")
-		h.refuse(w, http.StatusServiceUnavailable, err.Error())
+		h.full(w, r, "", err)
 		return
 	}
 	defer h.opts.Store.Remove(id, p)
-	if _, ok := h.opts.Store.Acquire(id, p); !ok { // in use as long as the stream is open
-		h.refuse(w, http.StatusServiceUnavailable, "the session ended before it began")
+	if _, ok := h.opts.Store.Acquire(id, p); !ok || !h.keep(peer) { // in use as long as the stream is open
+		w.Header().Set("Retry-After", "1")
+		h.refuse(w, r, http.StatusServiceUnavailable, "the session ended before it began")
 		return
 	}
-	defer h.opts.Store.Release(id)
-	peer.out = h.openEvents(w, http.NewResponseController(w))
-	if !h.keep(peer.out) {
-		return
-	}
-	defer h.forget(peer.out)
+	defer h.forget(peer)
+	h.converse(r, p, peer, id)
+}
+
+// converse serves a session until one side ends it.
+func (h *Handler) converse(r *http.Request, p *policy.Principal, peer *legacyPeer, id string) {
+	defer peer.out.end(errSessionEnded) // nobody writes when the handler has returned
 	if peer.out.send(&event{name: "endpoint", data: []byte(h.messagesURI(r, id))}) != nil {
 		return
 	}
 	peer.out.start()
-	conn := jsonrpc.NewConn(peer, h.opts.Backend.Open(p), &jsonrpc.Options{
+	conn := jsonrpc.NewConn(peer, &handshakeOnly{h.opts.Backend.Open(p), h}, &jsonrpc.Options{
 		Decoder: h.decoder, MaxInFlight: h.opts.MaxCalls, Logger: h.log,
 		Ordered: func(method string) bool { return method == protocol.MethodInitialize },
 	})
 	_ = conn.Run(r.Context()) // the client has gone, or the server ends
-	peer.out.close(errSessionEnded)
-	peer.out.hold(r.Context())
+}
+
+// handshakeOnly refuses requests of the stateless era, which has no such
+// transport (R5.11).
+type handshakeOnly struct {
+	jsonrpc.Handler
+	h *Handler
+}
+
+// Handle implements [jsonrpc.Handler].
+func (s *handshakeOnly) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.Peer, dst []byte) ([]byte, error) {
+	if !s.h.opts.Backend.Claims(req) {
+		return s.Handler.Handle(ctx, req, peer, dst)
+	}
+	e := protocol.Errorf(protocol.CodeUnsupportedVersion, "this transport has sessions only: send initialize, or post to %s", s.h.opts.PublicPath+s.h.opts.Path)
+	e.Data = protocol.AppendStrings([]byte(`{"supported":`), protocol.HandshakeVersions())
+	if v := jsonwire.Lookup(req.Params.Get("_meta"), protocol.MetaProtocolVersion); len(v) > 0 && v[0] == '"' {
+		e.Data = append(append(e.Data, `,"requested":`...), v...)
+	}
+	e.Data = append(e.Data, '}')
+	return dst, e
 }
 
 // messagesURI returns the reference that the client posts to: relative, so that
@@ -111,15 +138,15 @@ func (h *Handler) messagesURI(r *http.Request, id string) string {
 	return strings.TrimPrefix(messagesPath, "/") + query
 }
 
-// legacyPost takes a message for a session.
+// legacyPost takes a message for a session. The answer comes on its stream.
 func (h *Handler) legacyPost(w http.ResponseWriter, r *http.Request, p *policy.Principal) {
 	if !isJSON(r) {
-		h.refuse(w, http.StatusUnsupportedMediaType, "the body must be application/json")
+		h.refuseUnread(w, r, http.StatusUnsupportedMediaType, "the body must be application/json, without a content encoding")
 		return
 	}
 	id := r.URL.Query().Get("sessionId")
 	if id == "" || h.opts.Store == nil {
-		h.refuse(w, http.StatusBadRequest, "the parameter sessionId is missing: it is part of what the endpoint event says")
+		h.refuseUnread(w, r, http.StatusBadRequest, "the parameter sessionId is missing: it is part of what the endpoint event says")
 		return
 	}
 	c, ok := h.opts.Store.Acquire(id, p)
@@ -128,18 +155,18 @@ func (h *Handler) legacyPost(w http.ResponseWriter, r *http.Request, p *policy.P
 	}
 	peer, ok := c.(*legacyPeer)
 	if !ok {
-		h.refuse(w, http.StatusNotFound, "there is no such session")
+		h.refuseUnread(w, r, http.StatusNotFound, "there is no such session")
 		return
 	}
-	body, ok := h.readBody(w, r, http.NewResponseController(w))
+	body, ok := h.readBody(w, r)
 	if !ok {
 		return
 	}
 	select {
 	case peer.in <- body:
-		w.WriteHeader(http.StatusAccepted)
+		h.status(w, http.StatusAccepted)
 	case <-peer.gone:
-		h.refuse(w, http.StatusNotFound, "the session has ended")
+		h.refuse(w, r, http.StatusNotFound, "the session has ended")
 	case <-r.Context().Done():
 	}
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
@@ -22,24 +23,21 @@ const (
 // post serves a POST to the endpoint: one message, or a batch where the version
 // has them.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, p *policy.Principal) {
-	if !isJSON(r) || r.Header.Get("Content-Encoding") != "" {
-		w.Header().Set("Connection", "close") // the body is not read
-		h.refuse(w, http.StatusUnsupportedMediaType, "the body must be application/json, without a content encoding")
+	if !isJSON(r) {
+		h.refuseUnread(w, r, http.StatusUnsupportedMediaType, "the body must be application/json, without a content encoding")
 		return
 	}
 	accept := accepted(r)
 	if !accept.json && !accept.events {
-		w.Header().Set("Connection", "close")
-		h.refuse(w, http.StatusNotAcceptable, "the Accept header must allow application/json or text/event-stream")
+		h.refuseUnread(w, r, http.StatusNotAcceptable, "the Accept header must allow application/json or text/event-stream")
 		return
 	}
-	rc := http.NewResponseController(w)
-	body, ok := h.readBody(w, r, rc)
+	body, ok := h.readBody(w, r)
 	if !ok {
 		return
 	}
 	if jsonrpc.IsBatch(body) {
-		h.batch(w, r, p, body)
+		h.batch(w, r, p, body, accept)
 		return
 	}
 	m, err := h.decoder.Decode(body)
@@ -51,11 +49,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, p *policy.Princip
 	case *jsonrpc.Response:
 		h.response(w, r, p, m)
 	case *jsonrpc.Request:
-		x := &exchange{h: h, w: w, rc: rc, req: m, accept: accept}
+		x := &exchange{h: h, w: w, r: r, req: m, accept: accept}
 		if h.opts.JSONResponse && accept.json && m.Method != protocol.MethodListen {
 			x.accept.events = false
 		}
-		h.request(x, r, p)
+		h.request(x, p)
 	}
 }
 
@@ -63,24 +61,22 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, p *policy.Princip
 func (h *Handler) broken(w http.ResponseWriter, r *http.Request, err error) {
 	var de *jsonrpc.DecodeError
 	if !errors.As(err, &de) {
-		h.refuse(w, http.StatusBadRequest, "the body is not a message")
+		h.refuse(w, r, http.StatusBadRequest, "the body is not a message")
 		return
 	}
-	v := protocol.ParseVersion(r.Header.Get(headerVersion))
-	h.refuseFrame(w, http.StatusBadRequest, jsonrpc.AppendError(nil, de.ID, v.OmitsUnknownID(), de.Err))
+	h.refuseError(w, r, http.StatusBadRequest, de.ID, de.Err)
 }
 
 // request routes a request or a notification by the era that it claims.
-func (h *Handler) request(x *exchange, r *http.Request, p *policy.Principal) {
-	if h.claims(x.req, r) {
-		h.stateless(x, r, p)
-		return
+func (h *Handler) request(x *exchange, p *policy.Principal) {
+	switch {
+	case h.claims(x.req, x.r):
+		h.stateless(x, p)
+	case x.req.Method == protocol.MethodInitialize && !x.req.IsNotification():
+		h.initialize(x, p)
+	default:
+		h.handshake(x, p)
 	}
-	if x.req.Method == protocol.MethodInitialize && !x.req.IsNotification() {
-		h.initialize(x, r, p)
-		return
-	}
-	h.handshake(x, r, p)
 }
 
 // claims decides the era, once: by what is in the request, or by a header that
@@ -94,26 +90,26 @@ func (h *Handler) claims(req *jsonrpc.Request, r *http.Request) bool {
 	if len(version) == 0 || req.Method == protocol.MethodInitialize {
 		return false
 	}
-	if len(r.Header[headerSession]) > 0 && !protocol.ParseVersion(version[0]).Stateless() {
+	v := protocol.ParseVersion(version[0])
+	if len(r.Header[headerSession]) > 0 && !v.Stateless() {
 		return false // a handshake session with a version that it does not speak
 	}
-	return !protocol.ParseVersion(version[0]).HasHandshake()
+	return !v.HasHandshake()
 }
 
 // stateless serves a request of the stateless era. The client ends it by closing
 // the connection.
-func (h *Handler) stateless(x *exchange, r *http.Request, p *policy.Principal) {
+func (h *Handler) stateless(x *exchange, p *policy.Principal) {
 	if x.req.IsNotification() {
-		x.w.WriteHeader(http.StatusAccepted) // none has a meaning here
+		h.status(x.w, http.StatusAccepted) // none has a meaning here
 		return
 	}
 	if x.req.Method == protocol.MethodListen && !x.accept.events {
-		h.refuseFrame(x.w, http.StatusNotAcceptable, jsonrpc.AppendError(nil, x.req.ID, true,
-			jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "subscriptions/listen is answered by an event stream: the Accept header must allow text/event-stream")))
+		h.refuseID(x.w, x.r, http.StatusNotAcceptable, x.req.ID, "subscriptions/listen is answered by an event stream: the Accept header must allow text/event-stream")
 		return
 	}
-	x.ctx.Derive(r.Context())
-	x.run(h.opts.Backend.Stateless(p, headersOf(r)))
+	x.ctx.Derive(x.r.Context())
+	x.run(h.opts.Backend.Stateless(p, headersOf(x.r)))
 }
 
 // headersOf returns the headers that repeat what is in the body.
@@ -126,29 +122,26 @@ func headersOf(r *http.Request) *protocol.Headers {
 	}
 }
 
-// initialize begins a handshake session. Nothing is stored unless it succeeds.
-func (h *Handler) initialize(x *exchange, r *http.Request, p *policy.Principal) {
-	if _, id, ok := h.acquire(r, p); ok {
+// initialize begins a handshake session. Nothing is stored unless it succeeds. A
+// session id that is not known, or no longer, does not matter: the client wants
+// a new one.
+func (h *Handler) initialize(x *exchange, p *policy.Principal) {
+	if _, id, ok := h.acquire(x.r, p); ok {
 		h.opts.Store.Release(id)
-		h.refuseFrame(x.w, http.StatusBadRequest, jsonrpc.AppendError(nil, x.req.ID, true,
-			jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize was answered already in this session")))
+		h.refuseID(x.w, x.r, http.StatusBadRequest, x.req.ID, "initialize was answered already in this session")
 		return
 	}
 	session := h.newSession(h.opts.Backend.Open(p))
 	x.ctx.Derive(session.life)
 	frame, err := jsonrpc.Answer(&x.ctx, h.log, session.handler, x.req, session, nil)
 	x.ctx.Cancel(jsonrpc.ErrClosed)
-	if err != nil {
+	switch {
+	case err != nil || h.opts.Store == nil:
 		session.Close()
-		x.finish(frame, err)
+	case !h.store(x, p, session):
 		return
 	}
-	if h.opts.Store == nil {
-		session.Close()
-	} else if !h.store(x, p, session) {
-		return
-	}
-	x.finish(frame, nil)
+	x.finish(frame, err)
 }
 
 // store stores a new session and names it in the answer. At a bound it answers
@@ -160,39 +153,29 @@ func (h *Handler) store(x *exchange, p *policy.Principal, session *httpSession) 
 		return true
 	}
 	session.Close()
-	status := http.StatusServiceUnavailable
-	var full *policy.LimitError
-	if errors.As(err, &full) {
-		x.w.Header().Set("Retry-After", seconds(full.RetryAfter))
-		if full.Own {
-			status = http.StatusTooManyRequests
-		}
-	}
-	h.log.Warn("a session was refused", "reason", err)
-	h.refuseFrame(x.w, status, jsonrpc.AppendError(nil, x.req.ID, true, jsonrpc.Errorf(jsonrpc.CodeInternal, "%v", err)))
+	h.full(x.w, x.r, x.req.ID, err)
 	return false
 }
 
-// acquire returns the session that a request names, in use.
-func (h *Handler) acquire(r *http.Request, p *policy.Principal) (*httpSession, string, bool) {
-	ids := r.Header[headerSession]
-	if len(ids) != 1 || h.opts.Store == nil {
-		return nil, "", false
+// full answers a client that the store has no room for: 429 if the client's own
+// sessions are too many, 503 if those of all are.
+func (h *Handler) full(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, err error) {
+	status, wait := http.StatusServiceUnavailable, time.Second
+	var limit *policy.LimitError
+	if errors.As(err, &limit) {
+		wait = limit.RetryAfter
+		if limit.Own {
+			status = http.StatusTooManyRequests
+		}
 	}
-	c, ok := h.opts.Store.Acquire(ids[0], p)
-	if !ok {
-		return nil, "", false
-	}
-	s, ok := c.(*httpSession)
-	if !ok {
-		h.opts.Store.Release(ids[0])
-	}
-	return s, ids[0], ok
+	h.log.WarnContext(r.Context(), "a session was refused", "reason", err)
+	w.Header().Set("Retry-After", seconds(wait))
+	h.refuseError(w, r, status, id, jsonrpc.Errorf(jsonrpc.CodeInternal, "%v", err))
 }
 
 // handshake serves a request or a notification of a handshake session.
-func (h *Handler) handshake(x *exchange, r *http.Request, p *policy.Principal) {
-	s, release, ok := h.sessionOf(x.w, r, p, x.req.ID)
+func (h *Handler) handshake(x *exchange, p *policy.Principal) {
+	s, release, ok := h.sessionOf(x.w, x.r, p, x.req.ID)
 	if !ok {
 		return
 	}
@@ -200,13 +183,16 @@ func (h *Handler) handshake(x *exchange, r *http.Request, p *policy.Principal) {
 	x.session = s
 	if x.req.IsNotification() {
 		s.handler.Notify(s.life, x.req, s)
-		x.w.WriteHeader(http.StatusAccepted)
+		h.status(x.w, http.StatusAccepted)
+		return
+	}
+	if err := h.volunteered(x); err != nil {
+		h.refuseError(x.w, x.r, http.StatusBadRequest, x.req.ID, jsonrpc.WireError(x.r.Context(), h.log, x.req.Method, err))
 		return
 	}
 	if !s.enter(x) {
 		x.w.Header().Set("Retry-After", "1")
-		h.refuseFrame(x.w, http.StatusTooManyRequests, jsonrpc.AppendError(nil, x.req.ID, true,
-			jsonrpc.Errorf(jsonrpc.CodeInternal, "%d requests of this session are in flight, which is the limit", h.opts.MaxCalls)))
+		h.refuseError(x.w, x.r, http.StatusTooManyRequests, x.req.ID, h.tooManyCalls())
 		return
 	}
 	defer s.leave(x)
@@ -214,129 +200,30 @@ func (h *Handler) handshake(x *exchange, r *http.Request, p *policy.Principal) {
 	x.run(s.handler)
 }
 
-// sessionOf returns the session for a request that needs one. It has answered if
-// it reports false.
-func (h *Handler) sessionOf(w http.ResponseWriter, r *http.Request, p *policy.Principal, id jsonrpc.ID) (*httpSession, func(), bool) {
-	if h.opts.Store == nil {
-		return h.assume(w, r, p, id)
-	}
-	if len(r.Header[headerSession]) == 0 {
-		h.refuseID(w, http.StatusBadRequest, id, "the Mcp-Session-Id header is missing: send initialize first, or the metadata of "+protocol.LatestStateless.String()+" with every request")
-		return nil, nil, false
-	}
-	s, sid, ok := h.acquire(r, p)
-	if !ok {
-		h.refuseID(w, http.StatusNotFound, id, "there is no such session: send initialize without a session id")
-		return nil, nil, false
-	}
-	release := func() { h.opts.Store.Release(sid) }
-	if v := r.Header[headerVersion]; len(v) > 0 && v[0] != s.handler.Version().String() {
-		release()
-		h.refuseID(w, http.StatusBadRequest, id, "this session speaks "+s.handler.Version().String()+", which the MCP-Protocol-Version header must say")
-		return nil, nil, false
-	}
-	return s, release, true
+func (h *Handler) tooManyCalls() *jsonrpc.Error {
+	return jsonrpc.Errorf(jsonrpc.CodeInternal, "%d requests of this session are in flight, which is the limit", h.opts.MaxCalls)
 }
 
-// assume serves a handshake client whose sessions are not kept, at the version
-// that it names, or 2025-03-26 as R4.47 says.
-func (h *Handler) assume(w http.ResponseWriter, r *http.Request, p *policy.Principal, id jsonrpc.ID) (*httpSession, func(), bool) {
-	v := protocol.V20250326
-	if values := r.Header[headerVersion]; len(values) > 0 {
-		if v = protocol.ParseVersion(values[0]); !v.HasHandshake() {
-			h.refuseID(w, http.StatusBadRequest, id, "the MCP-Protocol-Version header names a version that is not supported")
-			return nil, nil, false
-		}
+// volunteered checks headers of the stateless era that came although they need
+// not. Something in between may have judged the request by them.
+func (h *Handler) volunteered(x *exchange) error {
+	if len(x.r.Header[headerMethod]) == 0 && len(x.r.Header[headerName]) == 0 {
+		return nil
 	}
-	s := h.newSession(h.opts.Backend.Assume(p, v))
-	return s, func() { s.Close() }, true
-}
-
-func (h *Handler) refuseID(w http.ResponseWriter, status int, id jsonrpc.ID, message string) {
-	h.refuseFrame(w, status, jsonrpc.AppendError(nil, id, false, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: message}))
+	return h.opts.Backend.CheckHeaders(x.req, headersOf(x.r))
 }
 
 // response takes the answer to a request of our own.
 func (h *Handler) response(w http.ResponseWriter, r *http.Request, p *policy.Principal, m *jsonrpc.Response) {
-	s, id, ok := h.acquire(r, p)
-	switch {
-	case ok:
-		defer h.opts.Store.Release(id)
-		s.answer(m)
-		w.WriteHeader(http.StatusAccepted)
-	case len(r.Header[headerSession]) > 0 && h.opts.Store != nil:
-		h.refuse(w, http.StatusNotFound, "there is no such session")
-	default:
-		h.refuse(w, http.StatusBadRequest, "a response needs the session whose request it answers")
+	if h.opts.Store == nil || len(r.Header[headerSession]) == 0 {
+		h.refuse(w, r, http.StatusBadRequest, "a response needs the session whose request it answers")
+		return
 	}
-}
-
-// batch serves an array of messages, which only 2025-03-26 has. The members are
-// served one after the other and answered together.
-func (h *Handler) batch(w http.ResponseWriter, r *http.Request, p *policy.Principal, body []byte) {
 	s, release, ok := h.sessionOf(w, r, p, "")
 	if !ok {
 		return
 	}
 	defer release()
-	if !s.handler.Dialect().Batches {
-		h.refuse(w, http.StatusBadRequest, "batches are not part of this protocol version: post each message by itself")
-		return
-	}
-	members, err := h.decoder.Split(body, 0)
-	if err != nil {
-		h.broken(w, r, err)
-		return
-	}
-	var out []byte
-	for _, m := range members {
-		if answer := h.member(s, m); answer != nil {
-			out = append(append(out, ','), answer...)
-		}
-	}
-	if out == nil {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	out[0] = '['
-	h.refuseFrame(w, http.StatusOK, append(out, ']'))
-}
-
-// member serves one member of a batch and returns its answer, if it has one.
-func (h *Handler) member(s *httpSession, raw []byte) []byte {
-	m, err := h.decoder.Decode(raw)
-	if err != nil {
-		var de *jsonrpc.DecodeError
-		errors.As(err, &de)
-		return jsonrpc.AppendError(nil, de.ID, false, de.Err)
-	}
-	req, ok := m.(*jsonrpc.Request)
-	switch {
-	case !ok:
-		s.answer(m.(*jsonrpc.Response))
-		return nil
-	case req.IsNotification():
-		s.handler.Notify(s.life, req, s)
-		return nil
-	case req.Method == protocol.MethodInitialize:
-		return jsonrpc.AppendError(nil, req.ID, true, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize cannot be part of a batch"))
-	}
-	x := &exchange{h: h, session: s, req: req}
-	if !s.enter(x) {
-		return jsonrpc.AppendError(nil, req.ID, true, jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests of this session are in flight"))
-	}
-	defer s.leave(x)
-	x.ctx.Derive(s.life)
-	frame, _ := jsonrpc.Answer(&x.ctx, h.log, s.handler, req, x, nil)
-	x.ctx.Cancel(jsonrpc.ErrClosed)
-	if x.isCancelled() {
-		return nil
-	}
-	return frame
-}
-
-func (x *exchange) isCancelled() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.cancelled
+	s.answer(m)
+	h.status(w, http.StatusAccepted)
 }

@@ -19,8 +19,12 @@ const maxBody = 16 << 20
 func serveHTTP(ctx context.Context, c *config, server *session.Server, log *slog.Logger) error {
 	store := session.NewStore(&session.StoreOptions{MaxSessions: 20_000, MaxPerPrincipal: 20_000})
 	defer store.Close()
+	guard, tokens, err := c.border.policies()
+	if err != nil {
+		return err
+	}
 	handler, err := transport.NewHandler(&transport.HTTPOptions{
-		Backend: server, Store: store, LegacySSE: true, MaxBody: maxBody,
+		Backend: server, Store: store, Guard: guard, Tokens: tokens, LegacySSE: true, MaxBody: maxBody,
 		JSONResponse: c.mode == "json", AlwaysSSE: c.mode == "sse", Logger: log,
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -74,7 +75,7 @@ func parseFlags(args []string) (*config, error) {
 	f.DurationVar(&c.timeout, "timeout", 0, "time for a call; 0 is the default")
 	f.StringVar(&c.sideFile, "side", "", "file that the tool side appends to")
 	f.StringVar(&c.taskDir, "task-dir", "", "directory that keeps tasks; in memory without it")
-	f.StringVar(&c.stateKey, "state-key", "", "secret that seals the state of calls that ask their client; a random one without it")
+	f.StringVar(&c.stateKey, "state-key", "", "secret under which replicas seal the state of calls and the cursors of lists; without it they are for one process")
 	c.border.flags(f)
 	f.StringVar(&c.logLevel, "log-level", "warn", "what is logged to standard error: debug, info, warn or error")
 	f.StringVar(&c.debug, "debug", "", "address of the diagnostics listener, in a benchdebug build")
@@ -139,18 +140,15 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 		return err
 	}
 	defer skills.Close()
-	var stateKeys [][]byte
-	if c.stateKey != "" {
-		stateKeys = append(stateKeys, []byte(c.stateKey))
-	}
+	stateKeys, cursorKey := c.keys()
 	server, err := session.NewServer(&session.Options{
-		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, Logger: log}),
+		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, CursorKey: cursorKey, Logger: log}),
 		Info:         protocol.Implementation{Name: "everything", Title: "Everything", Version: "1.0.0"},
 		Instructions: "Fixtures for tests. Nothing here is useful.",
 		Hub:          hub,
 		StateKeys:    stateKeys,
 		Tasks:        tasks,
-		Extensions:   []session.Extension{skills.extension()},
+		Extensions:   []session.Extension{skillsExtension(skills)},
 		Logger:       log,
 	})
 	if err != nil {
@@ -166,4 +164,14 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 	}
 	stream := transport.NewLines(stdin, stdout, &transport.LinesOptions{MaxLine: c.maxLine})
 	return server.Serve(ctx, stream, policy.Local(), &jsonrpc.Options{Logger: log})
+}
+
+// keys returns what replicas have in common, or nothing, and then this process
+// makes its own. The cursors get a key that is derived, so that no key has two uses.
+func (c *config) keys() (state [][]byte, cursor []byte) {
+	if c.stateKey == "" {
+		return nil, nil
+	}
+	derived := sha256.Sum256([]byte("cursors of lists\x00" + c.stateKey))
+	return [][]byte{[]byte(c.stateKey)}, derived[:]
 }

@@ -213,8 +213,13 @@ func (c *Checker) errorLocked(raw []byte, m object, r *request) error {
 			return c.spec.Validate(v, "UnsupportedProtocolVersionError", raw)
 		}
 		return fmt.Errorf("code %d belongs to the stateless era", code)
-	case protocol.CodeMissingCapability, protocol.CodeHeaderMismatch:
-		return fmt.Errorf("code %d on a stream", code)
+	case protocol.CodeMissingCapability:
+		if r.modern {
+			return c.spec.Validate(v, "MissingRequiredClientCapabilityError", raw)
+		}
+		return fmt.Errorf("code %d belongs to the stateless era", code)
+	case protocol.CodeHeaderMismatch:
+		return fmt.Errorf("code %d on a stream, where there are no headers", code)
 	case protocol.CodeResourceNotFound, protocol.CodeURLElicitation:
 		if r.modern {
 			return fmt.Errorf("code %d belongs to the handshake era", code)
@@ -242,21 +247,32 @@ func (c *Checker) resultLocked(raw []byte, m object, r *request) error {
 	if err := c.spec.Validate(v, envelope, raw); err != nil {
 		return err
 	}
-	name := resultDefinition(r.method)
-	if text(members(m["result"])["resultType"]) == protocol.ResultInputRequired && mayAsk(r.method) {
-		name = "InputRequiredResult"
-	}
-	if name == "" {
-		return fmt.Errorf("a result for %s, which no version has", r.method)
-	}
-	if err := c.spec.Validate(v, name, m["result"]); err != nil {
+	if err := c.resultOfMethod(v, r, m["result"]); err != nil {
 		return err
 	}
 	result := members(m["result"])
 	if v.Stateless() {
 		return checkStatelessResult(r, result)
 	}
-	return checkHandshakeResult(name, result)
+	return checkHandshakeResult(r.method, result)
+}
+
+// resultOfMethod judges a result by the method that was called, and by what kind
+// of result it says that it is.
+func (c *Checker) resultOfMethod(v protocol.Version, r *request, result json.RawMessage) error {
+	kind := text(members(result)["resultType"])
+	name, tasks := resultDefinition(r.method), taskDefinition(r.method)
+	switch {
+	case r.modern && kind == protocol.ResultTask && r.method == protocol.MethodToolsCall:
+		return c.spec.ValidateTasks("CreateTaskResult", result)
+	case r.modern && tasks != "":
+		return c.spec.ValidateTasks(tasks, result)
+	case kind == protocol.ResultInputRequired && mayAsk(r.method):
+		name = "InputRequiredResult"
+	case name == "":
+		return fmt.Errorf("a result for %s, which no version has", r.method)
+	}
+	return c.spec.Validate(v, name, result)
 }
 
 func checkStatelessResult(r *request, result object) error {
@@ -271,7 +287,7 @@ func checkStatelessResult(r *request, result object) error {
 }
 
 // checkHandshakeResult refuses what belongs to the stateless era.
-func checkHandshakeResult(name string, result object) error {
+func checkHandshakeResult(method string, result object) error {
 	for _, key := range []string{"resultType", "ttlMs", "cacheScope"} {
 		if result[key] != nil {
 			return fmt.Errorf("a result of the handshake era has %s", key)
@@ -280,7 +296,7 @@ func checkHandshakeResult(name string, result object) error {
 	if members(result["_meta"])[protocol.MetaServerInfo] != nil {
 		return errors.New("a result of the handshake era has server info")
 	}
-	if name == "EmptyResult" && len(result) > 0 {
+	if resultDefinition(method) == "EmptyResult" && len(result) > 0 {
 		return errors.New("a result that should be {} has members")
 	}
 	return nil
@@ -339,6 +355,20 @@ func resultDefinition(method string) string {
 		return "CompleteResult"
 	case protocol.MethodListen:
 		return "SubscriptionsListenResult"
+	}
+	return ""
+}
+
+// taskDefinition returns the name of the definition of a result in the tasks
+// extension, or "" for a method that is not the extension's.
+func taskDefinition(method string) string {
+	switch method {
+	case protocol.MethodTasksGet:
+		return "GetTaskResult"
+	case protocol.MethodTasksUpdate:
+		return "UpdateTaskResult"
+	case protocol.MethodTasksCancel:
+		return "CancelTaskResult"
 	}
 	return ""
 }

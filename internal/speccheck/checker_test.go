@@ -81,6 +81,10 @@ func TestChecker(t *testing.T) {
 		{"a cancellation of what is not its own", "2025-11-25", []string{list, `<- {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, "not its own"},
 		{"a call that needs input", "", []string{`-> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",` + meta + `}}`, `<- {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s",` + serverInfo + `}}`}, ""},
 		{"a list that needs input", "", []string{modernList, `<- {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s",` + serverInfo + `}}`}, "ListToolsResult"},
+		{"a missing capability", "", []string{modernList, `<- {"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"m","data":{"requiredCapabilities":{"sampling":{}}}}}`}, ""},
+		{"a missing capability that is not named", "", []string{modernList, `<- {"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"m"}}`}, "MissingRequiredClientCapabilityError"},
+		{"a header mismatch on a stream", "", []string{modernList, `<- {"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"m"}}`}, "no headers"},
+		{"a task that is no task", "", []string{`-> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",` + meta + `}}`, `<- {"jsonrpc":"2.0","id":1,"result":{"resultType":"task","status":"working",` + serverInfo + `}}`}, "CreateTaskResult"},
 		{"an unknown notification", "2025-11-25", []string{`<- {"jsonrpc":"2.0","method":"notifications/x"}`}, "no server sends"},
 	}
 	spec := speccheck.Open(t, "../..")

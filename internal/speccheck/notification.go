@@ -8,17 +8,26 @@ import (
 	"cloudg.dev/cloudg/protocol"
 )
 
+// notifyTasks is the notification of the tasks extension.
+const notifyTasks = "notifications/tasks"
+
 // notificationLocked judges a notification of the server. It belongs to a
 // request, to a listen, or to the session.
 func (c *Checker) notificationLocked(raw []byte, m object) error {
 	method, params := text(m["method"]), members(m["params"])
+	subscription := string(members(params["_meta"])[protocol.MetaSubscriptionID])
+	if method == notifyTasks {
+		if err := c.subscriptionLocked(method, subscription); err != nil {
+			return err
+		}
+		return c.spec.ValidateTasks("TaskStatusNotification", raw)
+	}
 	name := notificationDefinition(method)
 	if name == "" {
 		return fmt.Errorf("notification %q, which no server sends", method)
 	}
 	var modern bool
 	var err error
-	subscription := string(members(params["_meta"])[protocol.MetaSubscriptionID])
 	switch {
 	case method == protocol.NotifyProgress:
 		modern, err = c.progressLocked(params)

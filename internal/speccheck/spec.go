@@ -12,17 +12,17 @@ import (
 	"cloudg.dev/cloudg/registry/schema"
 )
 
-// Spec holds the schemas of all protocol versions. Its methods may be called by
+// Spec holds the schemas of all protocol versions and of the tasks extension. Its methods may be called by
 // several goroutines.
 type Spec struct {
 	folder string
 
-	mu       sync.Mutex // guards the fields below
-	docs     map[protocol.Version]*document
+	mu       sync.Mutex           // guards the fields below
+	docs     map[string]*document // by folder
 	compiled map[definition]*schema.Schema
 }
 
-// document is the schema file of one version.
+// document is the schema file of one version, or of an extension.
 type document struct {
 	open    []byte          // as it is published
 	closed  []byte          // the same, refusing members that it does not declare
@@ -31,14 +31,17 @@ type document struct {
 }
 
 type definition struct {
-	version protocol.Version
-	name    string
-	closed  bool
+	folder string // of the schema file
+	name   string
+	closed bool
 }
+
+// tasksFolder has the schema of the tasks extension.
+const tasksFolder = "ext-tasks"
 
 // New returns the schemas in folder, which has one folder per version.
 func New(folder string) *Spec {
-	return &Spec{folder: folder, docs: make(map[protocol.Version]*document), compiled: make(map[definition]*schema.Schema)}
+	return &Spec{folder: folder, docs: make(map[string]*document), compiled: make(map[definition]*schema.Schema)}
 }
 
 // Find returns the schemas in ../shared/spec, seen from the repository whose root
@@ -72,15 +75,24 @@ func Open(t testing.TB, root string) *Spec {
 // declare is an error, although it would be tolerated, since it means that
 // something of a later revision was not left out. A nil Spec accepts everything.
 func (s *Spec) Validate(v protocol.Version, name string, value []byte) error {
+	return s.validate(definition{v.String(), name, v.HasHandshake()}, value)
+}
+
+// ValidateTasks checks a value against a definition of the tasks extension.
+func (s *Spec) ValidateTasks(name string, value []byte) error {
+	return s.validate(definition{tasksFolder, name, false}, value)
+}
+
+func (s *Spec) validate(d definition, value []byte) error {
 	if s == nil {
 		return nil
 	}
-	compiled, err := s.definition(definition{v, name, v.HasHandshake()})
+	compiled, err := s.definition(d)
 	if err != nil {
 		return err
 	}
 	if err := compiled.Validate(value); err != nil {
-		return fmt.Errorf("%s of %s: %w", name, v, err)
+		return fmt.Errorf("%s of %s: %w", d.name, d.folder, err)
 	}
 	return nil
 }
@@ -92,7 +104,7 @@ func (s *Spec) Has(v protocol.Version, name string) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	doc, err := s.documentLocked(v)
+	doc, err := s.documentLocked(v.String())
 	return err == nil && doc.names[name]
 }
 
@@ -102,12 +114,12 @@ func (s *Spec) definition(d definition) (*schema.Schema, error) {
 	if compiled := s.compiled[d]; compiled != nil {
 		return compiled, nil
 	}
-	doc, err := s.documentLocked(d.version)
+	doc, err := s.documentLocked(d.folder)
 	if err != nil {
 		return nil, err
 	}
 	if !doc.names[d.name] {
-		return nil, fmt.Errorf("version %s does not define %s", d.version, d.name)
+		return nil, fmt.Errorf("the schema of %s does not define %s", d.folder, d.name)
 	}
 	const uri = "https://spec.invalid/schema.json"
 	raw := doc.open
@@ -127,19 +139,19 @@ func (s *Spec) definition(d definition) (*schema.Schema, error) {
 	return compiled, nil
 }
 
-func (s *Spec) documentLocked(v protocol.Version) (*document, error) {
-	if doc := s.docs[v]; doc != nil {
+func (s *Spec) documentLocked(folder string) (*document, error) {
+	if doc := s.docs[folder]; doc != nil {
 		return doc, nil
 	}
-	raw, err := os.ReadFile(filepath.Join(s.folder, v.String(), "schema.json"))
+	raw, err := os.ReadFile(filepath.Join(s.folder, folder, "schema.json"))
 	if err != nil {
 		return nil, err
 	}
 	doc, err := newDocument(raw)
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", v, err)
+		return nil, fmt.Errorf("schema of %s: %w", folder, err)
 	}
-	s.docs[v] = doc
+	s.docs[folder] = doc
 	return doc, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	options, err := steps.ParseOptions(os.Args[1:])
+	options, err := steps.ParseOptions(os.Args[1:], os.Getenv)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -31,6 +32,7 @@ func main() {
 type peer struct {
 	*mcp.ClientSession
 	options steps.Options
+	user    steps.User
 	tokens  map[string]chan steps.Progress
 }
 
@@ -58,19 +60,24 @@ func run(ctx context.Context, report *steps.Report, options steps.Options) {
 	report.Step(ctx, "complete", p.complete)
 	report.Step(ctx, "progress", p.progress)
 	report.Step(ctx, "cancel", p.cancel)
+	p.user.Interact(ctx, report, p.textOf)
 	report.Step(ctx, "close", func(context.Context) error { return p.Close() })
 }
 
 func (p *peer) connect(ctx context.Context) error {
-	command := exec.Command(p.options.Command[0], p.options.Command[1:]...)
-	command.Stderr = os.Stderr
-	client := mcp.NewClient(&mcp.Implementation{Name: "interop-gosdk", Version: "1"},
-		&mcp.ClientOptions{ProgressNotificationHandler: p.onProgress})
+	client := mcp.NewClient(&mcp.Implementation{Name: "interop-gosdk", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: p.onProgress,
+		ElicitationHandler:          p.elicit,
+		CreateMessageHandler:        sample,
+	})
+	for _, uri := range steps.Roots() {
+		client.AddRoots(&mcp.Root{URI: uri})
+	}
 	var opts mcp.ClientSessionOptions
 	if p.options.Mode == steps.Legacy {
 		opts.ProtocolVersion = p.options.Version()
 	}
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: command}, &opts)
+	session, err := client.Connect(ctx, p.transport(), &opts)
 	if err != nil {
 		return err
 	}
@@ -83,6 +90,50 @@ func (p *peer) connect(ctx context.Context) error {
 		steps.Equal("protocol version", init.ProtocolVersion, p.options.Version()),
 		steps.Equal("server name", init.ServerInfo.Name, steps.ServerName),
 	)
+}
+
+func (p *peer) transport() mcp.Transport {
+	if p.options.URL != "" {
+		return &mcp.StreamableClientTransport{Endpoint: p.options.URL, HTTPClient: &http.Client{Transport: bearer(p.options.Token)}}
+	}
+	command := exec.Command(p.options.Command[0], p.options.Command[1:]...)
+	command.Stderr = os.Stderr
+	return &mcp.CommandTransport{Command: command}
+}
+
+// bearer is a token that goes with every request, unless it is empty.
+type bearer string
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if b != "" {
+		req = req.Clone(req.Context())
+		req.Header.Set("Authorization", "Bearer "+string(b))
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+func (p *peer) elicit(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	action, content, err := p.user.Fill(req.Params.Message)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ElicitResult{Action: action, Content: content}, nil
+}
+
+func sample(_ context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	if len(req.Params.Messages) != 1 {
+		return nil, fmt.Errorf("the model is given %d messages, want 1", len(req.Params.Messages))
+	}
+	prompt, ok := req.Params.Messages[0].Content.(*mcp.TextContent)
+	if !ok {
+		return nil, fmt.Errorf("the model is given %T, want text", req.Params.Messages[0].Content)
+	}
+	text, err := steps.Sample(prompt.Text)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CreateMessageResult{Content: &mcp.TextContent{Text: text}, Model: "none", Role: "assistant", StopReason: "endTurn"}, nil
 }
 
 func (p *peer) onProgress(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
@@ -149,20 +200,36 @@ func (p *peer) tool(ctx context.Context, params *mcp.CallToolParams) (map[string
 	return structured, result, nil
 }
 
+// onlyText returns the text of a result that has nothing else.
+func onlyText(result *mcp.CallToolResult) (string, error) {
+	if len(result.Content) != 1 {
+		return "", fmt.Errorf("the result has %d content blocks, want 1", len(result.Content))
+	}
+	text, ok := result.Content[0].(*mcp.TextContent)
+	if !ok {
+		return "", fmt.Errorf("the result has %T, want text", result.Content[0])
+	}
+	return text.Text, nil
+}
+
+// textOf calls a tool without arguments.
+func (p *peer) textOf(ctx context.Context, tool string) (string, error) {
+	_, result, err := p.tool(ctx, &mcp.CallToolParams{Name: tool})
+	if err != nil {
+		return "", err
+	}
+	return onlyText(result)
+}
+
 func (p *peer) echo(ctx context.Context) error {
 	structured, result, err := p.tool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": steps.EchoText}})
 	if err != nil {
 		return err
 	}
-	if len(result.Content) != 1 {
-		return fmt.Errorf("echo answers with %d content blocks, want 1", len(result.Content))
-	}
-	text, ok := result.Content[0].(*mcp.TextContent)
-	if !ok {
-		return fmt.Errorf("echo answers with %T, want text", result.Content[0])
-	}
+	text, err := onlyText(result)
 	return errors.Join(
-		steps.Equal("text of echo", text.Text, steps.EchoText),
+		err,
+		steps.Equal("text of echo", text, steps.EchoText),
 		steps.Equal[any]("structured text of echo", structured["text"], steps.EchoText),
 	)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	options, err := steps.ParseOptions(os.Args[1:])
+	options, err := steps.ParseOptions(os.Args[1:], os.Getenv)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -32,6 +32,7 @@ func main() {
 type peer struct {
 	*client.Client
 	options steps.Options
+	user    steps.User
 	tokens  map[string]chan steps.Progress
 }
 
@@ -59,18 +60,19 @@ func run(ctx context.Context, report *steps.Report, options steps.Options) {
 	report.Step(ctx, "complete", p.complete)
 	report.Step(ctx, "progress", p.progress)
 	report.Step(ctx, "cancel", p.cancel)
+	p.user.Interact(ctx, report, p.textOf)
 	report.Step(ctx, "close", func(context.Context) error { return p.Close() })
 }
 
 func (p *peer) connect(ctx context.Context) error {
-	command := p.options.Command
-	c, err := client.NewStdioMCPClientWithOptions(command[0], nil, command[1:], transport.WithCommandStderrWriter(os.Stderr))
+	t, err := p.transport()
 	if err != nil {
 		return err
 	}
+	c := client.NewClient(t, client.WithElicitationHandler(p), client.WithSamplingHandler(p), client.WithRootsHandler(p))
 	p.Client = c
 	c.OnNotification(p.onNotification)
-	if err := c.Start(ctx); err != nil {
+	if err := c.Start(context.WithoutCancel(ctx)); err != nil { // the transport lives longer than this step
 		return errors.Join(err, c.Close())
 	}
 	request := mcp.InitializeRequest{}
@@ -86,6 +88,73 @@ func (p *peer) connect(ctx context.Context) error {
 		steps.Equal("protocol version", result.ProtocolVersion, p.options.Version()),
 		steps.Equal("server name", result.ServerInfo.Name, steps.ServerName),
 	)
+}
+
+func (p *peer) transport() (transport.Interface, error) {
+	if p.options.URL == "" {
+		command := p.options.Command
+		return transport.NewStdioWithOptions(command[0], nil, command[1:], transport.WithCommandStderrWriter(os.Stderr)), nil
+	}
+	headers := map[string]string{}
+	if p.options.Token != "" {
+		headers["Authorization"] = "Bearer " + p.options.Token
+	}
+	t, err := transport.NewStreamableHTTP(p.options.URL, transport.WithHTTPHeaders(headers))
+	if err != nil || p.options.Mode != steps.Legacy {
+		return t, err
+	}
+	return telling{t}, nil
+}
+
+// telling is the HTTP transport for the handshake era, where a closed connection
+// is no cancellation. This SDK leaves telling the server to its user there.
+type telling struct{ *transport.StreamableHTTP }
+
+// SendRequest implements transport.Interface.
+func (t telling) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	response, err := t.StreamableHTTP.SendRequest(ctx, request)
+	if ctx.Err() == nil {
+		return response, err
+	}
+	var notification mcp.JSONRPCNotification
+	notification.JSONRPC, notification.Method = mcp.JSONRPC_VERSION, "notifications/cancelled"
+	notification.Params.AdditionalFields = map[string]any{"requestId": request.ID}
+	return response, errors.Join(err, t.SendNotification(context.WithoutCancel(ctx), notification))
+}
+
+// Elicit implements client.ElicitationHandler.
+func (p *peer) Elicit(_ context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	action, content, err := p.user.Fill(request.Params.Message)
+	if err != nil {
+		return nil, err
+	}
+	response := mcp.ElicitationResponse{Action: mcp.ElicitationResponseAction(action)}
+	if content != nil {
+		response.Content = content
+	}
+	return &mcp.ElicitationResult{ElicitationResponse: response}, nil
+}
+
+// CreateMessage implements client.SamplingHandler.
+func (p *peer) CreateMessage(_ context.Context, request mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	if len(request.Messages) != 1 {
+		return nil, fmt.Errorf("the model is given %d messages, want 1", len(request.Messages))
+	}
+	text, err := steps.Sample(mcp.GetTextFromContent(request.Messages[0].Content))
+	if err != nil {
+		return nil, err
+	}
+	message := mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: mcp.NewTextContent(text)}
+	return &mcp.CreateMessageResult{SamplingMessage: message, Model: "none", StopReason: "endTurn"}, nil
+}
+
+// ListRoots implements client.RootsHandler.
+func (p *peer) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	result := new(mcp.ListRootsResult)
+	for _, uri := range steps.Roots() {
+		result.Roots = append(result.Roots, mcp.Root{URI: uri})
+	}
+	return result, nil
 }
 
 func (p *peer) onNotification(notification mcp.JSONRPCNotification) {
@@ -167,20 +236,36 @@ func (p *peer) tool(ctx context.Context, name string, arguments map[string]any, 
 	return structured, result, nil
 }
 
+// onlyText returns the text of a result that has nothing else.
+func onlyText(result *mcp.CallToolResult) (string, error) {
+	if len(result.Content) != 1 {
+		return "", fmt.Errorf("the result has %d content blocks, want 1", len(result.Content))
+	}
+	text, ok := result.Content[0].(mcp.TextContent)
+	if !ok {
+		return "", fmt.Errorf("the result has %T, want text", result.Content[0])
+	}
+	return text.Text, nil
+}
+
+// textOf calls a tool without arguments.
+func (p *peer) textOf(ctx context.Context, tool string) (string, error) {
+	_, result, err := p.tool(ctx, tool, nil, "")
+	if err != nil {
+		return "", err
+	}
+	return onlyText(result)
+}
+
 func (p *peer) echo(ctx context.Context) error {
 	structured, result, err := p.tool(ctx, "echo", map[string]any{"text": steps.EchoText}, "")
 	if err != nil {
 		return err
 	}
-	if len(result.Content) != 1 {
-		return fmt.Errorf("echo answers with %d content blocks, want 1", len(result.Content))
-	}
-	text, ok := result.Content[0].(mcp.TextContent)
-	if !ok {
-		return fmt.Errorf("echo answers with %T, want text", result.Content[0])
-	}
+	text, err := onlyText(result)
 	return errors.Join(
-		steps.Equal("text of echo", text.Text, steps.EchoText),
+		err,
+		steps.Equal("text of echo", text, steps.EchoText),
 		steps.Equal[any]("structured text of echo", structured["text"], steps.EchoText),
 	)
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -35,22 +36,52 @@ PROGRESS_STEPS = 5
 SLEEP_MS = 20_000
 
 
+# Steps in which a tool without arguments asks the client for something: what the
+# user does with the form, and the text of the result. The tools are the same in
+# both eras.
+_PREFIX = "test_input_required_result_"
+INTERACTIONS = [
+    ("elicit-accept", _PREFIX + "elicitation", "accept", "Hello, Ada!"),
+    ("elicit-decline", _PREFIX + "elicitation", "decline", "No name was given (decline)."),
+    ("elicit-cancel", _PREFIX + "elicitation", "cancel", "No name was given (cancel)."),
+    ("sample", _PREFIX + "sampling", "accept", "The model says: Paris"),
+    ("roots", _PREFIX + "list_roots", "accept", "2 roots"),
+    ("rounds", _PREFIX + "multi_round", "accept", "Ada likes green."),
+    ("together", _PREFIX + "multiple_inputs", "accept", "Hello, Ada; 2 roots"),
+]
+FORMS = {"What is your name?": {"name": "Ada"}, "What is your favourite colour?": {"color": "green"}}
+COMPLETIONS = {"What is the capital of France?": "Paris", "Write a greeting.": "Hello"}
+ROOTS = ["file:///first", "file:///second"]
+
+
 @dataclass(frozen=True)
 class Options:
     mode: str
     version: str  # protocol version that the client must end up with
-    command: str
+    command: str  # of the server, for the stdio transport
     args: list[str]
+    url: str  # of the endpoint for HTTP, empty for stdio
+    headers: dict[str, str]  # for HTTP
 
 
 def options(modes: list[str]) -> Options:
-    """Read "--mode MODE --stdio COMMAND [ARGUMENT...]". The words after --stdio
-    all belong to the server command."""
+    """Read "--mode MODE --stdio COMMAND [ARGUMENT...]", where the words after
+    --stdio all belong to the server command, or "--mode MODE --url URL". The
+    bearer token for HTTP, if any, is in the environment variable INTEROP_TOKEN."""
     words = sys.argv[1:]
-    if len(words) < 4 or words[0] != "--mode" or words[1] not in modes or words[2] != "--stdio":
-        print(f"usage: --mode {'|'.join(modes)} --stdio COMMAND [ARGUMENT...]", file=sys.stderr)
+    http = words[2:3] == ["--url"] and len(words) == 4
+    if len(words) < 4 or words[0] != "--mode" or words[1] not in modes or not (http or words[2] == "--stdio"):
+        print(f"usage: --mode {'|'.join(modes)} (--stdio COMMAND [ARGUMENT...] | --url URL)", file=sys.stderr)
         sys.exit(2)
-    return Options(mode=words[1], version=VERSIONS[words[1]], command=words[3], args=words[4:])
+    mode, token = words[1], os.environ.get("INTEROP_TOKEN")
+    return Options(
+        mode=mode,
+        version=VERSIONS[mode],
+        command="" if http else words[3],
+        args=words[4:],
+        url=words[3] if http else "",
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+    )
 
 
 class Report:
@@ -138,6 +169,29 @@ def prompted(texts: list[str]) -> None:
 def completed(values: list[str]) -> None:
     if COMPLETE_WANT not in values:
         raise AssertionError(f"completion is {values!r}, want {COMPLETE_WANT!r} among it")
+
+
+class Person:
+    """Answers what the server asks, which is not the client's own business: the
+    user, the model and the file system behind the client."""
+
+    def __init__(self) -> None:
+        self._action = ""
+
+    async def interact(self, report: Report, call: Callable[[str], Awaitable[list[str]]]) -> None:
+        """Run all interactions as steps. call takes the name of a tool and
+        returns the texts of its result."""
+        for name, tool, action, want in INTERACTIONS:
+            self._action = action
+
+            async def run() -> None:
+                equal(f"texts of {tool}", await call(tool), [want])
+
+            await report.step(name, run)
+
+    def fill(self, message: str) -> tuple[Any, dict[str, Any] | None]:
+        """What the user does with a form, and its content when that is to accept it."""
+        return self._action, FORMS[message] if self._action == "accept" else None
 
 
 class Progress:

@@ -3,13 +3,16 @@ knows the handshake era only."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
-from pydantic import AnyUrl
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from pydantic import AnyUrl, FileUrl
 
 import steps
 
@@ -20,6 +23,7 @@ class Run:
     def __init__(self) -> None:
         self.session: ClientSession  # set before the first step
         self.latest_token: types.ProgressToken | None = None
+        self.person = steps.Person()
 
     async def connect(self) -> None:
         result = await self.session.initialize()
@@ -106,12 +110,50 @@ class Run:
 
         await cancel.run(sleep, ping_and_echo, tell)
 
+    async def texts(self, tool: str) -> list[str]:
+        result = await self.session.call_tool(tool)
+        steps.equal("isError", result.isError, False)
+        return [block.text for block in result.content if isinstance(block, types.TextContent)]
+
+    async def elicit(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        action, content = self.person.fill(params.message)
+        return types.ElicitResult(action=action, content=content)
+
+    async def sample(self, context: Any, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+        (message,) = params.messages
+        assert isinstance(message.content, types.TextContent)
+        content = types.TextContent(type="text", text=steps.COMPLETIONS[message.content.text])
+        return types.CreateMessageResult(role="assistant", content=content, model="none", stopReason="endTurn")
+
+    async def roots(self, context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(uri)) for uri in steps.ROOTS])
+
+
+@asynccontextmanager
+async def streams() -> AsyncIterator[tuple[Any, Any]]:
+    """The two streams of messages to and from the server."""
+    if not OPTIONS.url:
+        async with stdio_client(StdioServerParameters(command=OPTIONS.command, args=OPTIONS.args)) as (read, write):
+            yield read, write
+        return
+    async with (
+        create_mcp_http_client(headers=OPTIONS.headers) as http,
+        streamable_http_client(OPTIONS.url, http_client=http) as (read, write, _),
+    ):
+        yield read, write
+
 
 async def main(report: steps.Report) -> None:
     run = Run()
-    server = StdioServerParameters(command=OPTIONS.command, args=OPTIONS.args)
-    async with report.session(), stdio_client(server) as (read, write):
-        async with ClientSession(read, write, message_handler=run.on_message) as run.session:
+    async with report.session(), streams() as (read, write):
+        async with ClientSession(
+            read,
+            write,
+            message_handler=run.on_message,
+            elicitation_callback=run.elicit,
+            sampling_callback=run.sample,
+            list_roots_callback=run.roots,
+        ) as run.session:
             if not await report.step("connect", run.connect):
                 return
             await report.step("tools", run.tools)
@@ -124,6 +166,7 @@ async def main(report: steps.Report) -> None:
             await report.step("complete", run.complete)
             await report.step("progress", run.progress)
             await report.step("cancel", run.cancel)
+            await run.person.interact(report, run.texts)
 
 
 REPORT = steps.Report(OPTIONS)

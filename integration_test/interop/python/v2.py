@@ -5,13 +5,27 @@ stateless era without asking."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning
-from mcp_types import CallToolResult, PromptReference, TextContent, TextResourceContents
+from mcp_types import (
+    CallToolResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    ElicitRequestParams,
+    ElicitResult,
+    ListRootsResult,
+    PromptReference,
+    Root,
+    TextContent,
+    TextResourceContents,
+)
 
 import steps
 
@@ -99,10 +113,55 @@ class Run:
 
         await cancel.run(sleep, self.ping_and_echo)
 
+    async def texts(self, tool: str) -> list[str]:
+        result = await self.client.call_tool(tool)
+        steps.equal("isError", result.is_error or False, False)
+        return [block.text for block in result.content if isinstance(block, TextContent)]
+
+
+class Answers:
+    """The callbacks of the client."""
+
+    def __init__(self) -> None:
+        self.person = steps.Person()
+
+    async def elicit(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
+        action, content = self.person.fill(params.message)
+        return ElicitResult(action=action, content=content)
+
+    async def sample(self, context: Any, params: CreateMessageRequestParams) -> CreateMessageResult:
+        (message,) = params.messages
+        assert isinstance(message.content, TextContent)
+        content = TextContent(type="text", text=steps.COMPLETIONS[message.content.text])
+        return CreateMessageResult(role="assistant", content=content, model="none", stop_reason="endTurn")
+
+    async def roots(self, context: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=uri) for uri in steps.ROOTS])
+
+
+@asynccontextmanager
+async def server() -> AsyncIterator[Any]:
+    """What Client takes as its server."""
+    if not OPTIONS.url:
+        yield StdioServerParameters(command=OPTIONS.command, args=OPTIONS.args)
+        return
+    async with create_mcp_http_client(headers=OPTIONS.headers) as http:
+        yield streamable_http_client(OPTIONS.url, http_client=http)
+
 
 async def main(report: steps.Report) -> None:
-    server = StdioServerParameters(command=OPTIONS.command, args=OPTIONS.args)
-    async with report.session(), Client(server, mode=MODES[OPTIONS.mode]) as client:
+    answers = Answers()
+    async with (
+        report.session(),
+        server() as peer,
+        Client(
+            peer,
+            mode=MODES[OPTIONS.mode],
+            elicitation_callback=answers.elicit,
+            sampling_callback=answers.sample,
+            list_roots_callback=answers.roots,
+        ) as client,
+    ):
         run = Run(client)
         if not await report.step("connect", run.connect):
             return
@@ -116,6 +175,7 @@ async def main(report: steps.Report) -> None:
         await report.step("complete", run.complete)
         await report.step("progress", run.progress)
         await report.step("cancel", run.cancel)
+        await answers.person.interact(report, run.texts)
 
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)

@@ -30,15 +30,74 @@ export const fixture = {
     sleep: { name: 'sleep', arguments: { ms: 20_000 } }
 };
 
-// options reads "--mode MODE --stdio COMMAND [ARGUMENT...]". The words after
-// --stdio all belong to the server command.
+// Steps in which a tool without arguments asks the client for something: what the
+// user does with the form, and the text of the result. The tools are the same in
+// both eras.
+const prefix = 'test_input_required_result_';
+const interactions = [
+    { step: 'elicit-accept', tool: `${prefix}elicitation`, action: 'accept', want: 'Hello, Ada!' },
+    { step: 'elicit-decline', tool: `${prefix}elicitation`, action: 'decline', want: 'No name was given (decline).' },
+    { step: 'elicit-cancel', tool: `${prefix}elicitation`, action: 'cancel', want: 'No name was given (cancel).' },
+    { step: 'sample', tool: `${prefix}sampling`, action: 'accept', want: 'The model says: Paris' },
+    { step: 'roots', tool: `${prefix}list_roots`, action: 'accept', want: '2 roots' },
+    { step: 'rounds', tool: `${prefix}multi_round`, action: 'accept', want: 'Ada likes green.' },
+    { step: 'together', tool: `${prefix}multiple_inputs`, action: 'accept', want: 'Hello, Ada; 2 roots' }
+];
+const forms = { 'What is your name?': { name: 'Ada' }, 'What is your favourite colour?': { color: 'green' } };
+const completions = { 'What is the capital of France?': 'Paris', 'Write a greeting.': 'Hello' };
+
+// What a client that answers all of this declares.
+export const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+
+// Person answers what the server asks, which is not the client's own business:
+// the user, the model and the file system behind the client.
+export class Person {
+    // interact runs all interactions as steps. It takes a function from
+    // parameters of tools/call to a result.
+    async interact(report, call) {
+        for (const { step, tool, action, want } of interactions) {
+            this.action = action;
+            await report.step(step, async () => {
+                const result = await call({ name: tool });
+                equal('isError', result.isError ?? false, false);
+                equal(`content of ${tool}`, result.content, [{ type: 'text', text: want }]);
+            });
+        }
+    }
+
+    // elicit, sample and roots take the parameters of the server's request.
+    elicit({ message }) {
+        if (this.action !== 'accept') return { action: this.action };
+        if (!(message in forms)) throw new Error(`the form says ${JSON.stringify(message)}, which no step is about`);
+        return { action: 'accept', content: forms[message] };
+    }
+
+    sample({ messages }) {
+        equal('number of messages for the model', messages.length, 1);
+        const text = completions[messages[0].content.text];
+        if (text === undefined) throw new Error(`the prompt ${JSON.stringify(messages)} is one that no step is about`);
+        return { role: 'assistant', content: { type: 'text', text }, model: 'none', stopReason: 'endTurn' };
+    }
+
+    roots() {
+        return { roots: [{ uri: 'file:///first' }, { uri: 'file:///second' }] };
+    }
+}
+
+// options reads "--mode MODE --stdio COMMAND [ARGUMENT...]", where the words after
+// --stdio all belong to the server command, or "--mode MODE --url URL". The bearer
+// token for HTTP, if any, is in the environment variable INTEROP_TOKEN.
 export function options(modes) {
-    const [modeFlag, mode, transportFlag, command, ...args] = process.argv.slice(2);
-    if (modeFlag !== '--mode' || !modes.includes(mode) || transportFlag !== '--stdio' || !command) {
-        console.error(`usage: --mode ${modes.join('|')} --stdio COMMAND [ARGUMENT...]`);
+    const [modeFlag, mode, transportFlag, first, ...rest] = process.argv.slice(2);
+    const http = transportFlag === '--url' && rest.length === 0;
+    if (modeFlag !== '--mode' || !modes.includes(mode) || !(http || transportFlag === '--stdio') || !first) {
+        console.error(`usage: --mode ${modes.join('|')} (--stdio COMMAND [ARGUMENT...] | --url URL)`);
         process.exit(2);
     }
-    return { mode, version: VERSIONS[mode], command, args };
+    const version = VERSIONS[mode];
+    if (!http) return { mode, version, command: first, args: rest };
+    const token = process.env.INTEROP_TOKEN;
+    return { mode, version, url: new URL(first), headers: token ? { Authorization: `Bearer ${token}` } : {} };
 }
 
 // packageVersion returns the version of the package that was really loaded.
@@ -66,7 +125,7 @@ export class Report {
     }
 }
 
-async function within(ms, what, promise) {
+export async function within(ms, what, promise) {
     let timer;
     const late = new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Error(`${what} did not end within ${ms} ms`)), ms);

@@ -3,19 +3,29 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 import * as steps from './steps.mjs';
 
 const { fixture } = steps;
-const { mode, version, command, args } = steps.options(['legacy']);
+const { mode, version, command, args, url, headers } = steps.options(['legacy']);
 const report = new steps.Report(`typescript-${steps.packageVersion('@modelcontextprotocol/sdk')} ${mode}`);
 
-const client = new Client({ name: 'interop-typescript-v1', version: '1' });
-const transport = new StdioClientTransport({ command, args, stderr: 'inherit' });
+const client = new Client({ name: 'interop-typescript-v1', version: '1' }, { capabilities: steps.capabilities });
+const person = new steps.Person();
+client.setRequestHandler(ElicitRequestSchema, ({ params }) => person.elicit(params));
+client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => person.sample(params));
+client.setRequestHandler(ListRootsRequestSchema, () => person.roots());
+const transport = url
+    ? new StreamableHTTPClientTransport(url, { requestInit: { headers } })
+    : new StdioClientTransport({ command, args, stderr: 'inherit' });
 // The client tells its transport which version it negotiated, and nobody else.
 let negotiated;
+const setProtocolVersion = transport.setProtocolVersion;
 transport.setProtocolVersion = value => {
     negotiated = value;
+    setProtocolVersion?.call(transport, value);
 };
 
 const callTool = (params, options) => client.callTool(params, undefined, options);
@@ -58,6 +68,12 @@ async function pingAndEcho() {
     await echo();
 }
 
+// Only with terminateSession does this SDK end a session that it has over HTTP.
+async function close() {
+    await transport.terminateSession?.();
+    await client.close();
+}
+
 async function run() {
     if (!(await report.step('connect', connect))) return;
     await report.step('tools', tools);
@@ -70,8 +86,9 @@ async function run() {
     await report.step('complete', async () => steps.completed(await client.complete(fixture.completion.params)));
     await report.step('progress', () => steps.progressed(transport, options => callTool(fixture.progress, options)));
     await report.step('cancel', () => steps.cancelled(options => callTool(fixture.sleep, options), pingAndEcho));
+    await person.interact(report, params => callTool(params));
 }
 
 await run();
-await report.step('close', () => client.close());
+await report.step('close', close);
 process.exit(); // a request that failed may have left a timer

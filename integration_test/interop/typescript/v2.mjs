@@ -2,21 +2,27 @@
 // Unless told otherwise it is a handshake-era client; "modern" has it negotiate
 // and "pinned" has it insist on the stateless era.
 
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import * as steps from './steps.mjs';
 
 const { fixture } = steps;
-const { mode, version, command, args } = steps.options(['legacy', 'modern', 'pinned']);
+const { mode, version, command, args, url, headers } = steps.options(['legacy', 'modern', 'pinned']);
 const report = new steps.Report(`typescript-${steps.packageVersion('@modelcontextprotocol/client')} ${mode}`);
 
 const negotiation = { legacy: 'legacy', modern: 'auto', pinned: { pin: version } };
 const client = new Client(
     { name: 'interop-typescript-v2', version: '1' },
-    { versionNegotiation: { mode: negotiation[mode] } }
+    { capabilities: steps.capabilities, versionNegotiation: { mode: negotiation[mode] } }
 );
-const transport = new StdioClientTransport({ command, args, stderr: 'inherit' });
+const person = new steps.Person();
+client.setRequestHandler('elicitation/create', ({ params }) => person.elicit(params));
+client.setRequestHandler('sampling/createMessage', ({ params }) => person.sample(params));
+client.setRequestHandler('roots/list', () => person.roots());
+const transport = url
+    ? new StreamableHTTPClientTransport(url, { requestInit: { headers } })
+    : new StdioClientTransport({ command, args, stderr: 'inherit' });
 
 const echo = async () => steps.echoed(await client.callTool({ name: 'echo', arguments: { text: fixture.echo } }));
 
@@ -59,6 +65,12 @@ async function pingAndEcho() {
     await echo();
 }
 
+// Only with terminateSession does this SDK end a session that it has over HTTP.
+async function close() {
+    await transport.terminateSession?.();
+    await client.close();
+}
+
 async function run() {
     if (!(await report.step('connect', connect))) return;
     await report.step('tools', tools);
@@ -71,8 +83,9 @@ async function run() {
     await report.step('complete', async () => steps.completed(await client.complete(fixture.completion.params)));
     await report.step('progress', () => steps.progressed(transport, options => client.callTool(fixture.progress, options)));
     await report.step('cancel', () => steps.cancelled(options => client.callTool(fixture.sleep, options), pingAndEcho));
+    await person.interact(report, params => client.callTool(params));
 }
 
 await run();
-await report.step('close', () => client.close());
+await report.step('close', close);
 process.exit(); // a request that failed may have left a timer

@@ -73,7 +73,13 @@ func decodeEvents(r io.Reader) ([]event, error) {
 }
 
 // coverage is what a client run must show on the wire, whatever its SDK reports.
-type coverage struct{ answer, nextPage, progress, cancel bool }
+type coverage struct {
+	answer, nextPage, progress, cancel bool
+	elicit, sample, roots              bool // the server asked the client
+
+	servers int  // behind one address
+	moved   bool // a state came back to another server than the one it is from
+}
 
 func (c coverage) missing() []string {
 	var findings []string
@@ -85,6 +91,10 @@ func (c coverage) missing() []string {
 		{c.nextPage, "no list request had a cursor"},
 		{c.progress, "no answered request had five progress notifications"},
 		{c.cancel, "no request was cancelled"},
+		{c.elicit, "the user was never asked"},
+		{c.sample, "the model was never asked"},
+		{c.roots, "the roots were never asked for"},
+		{c.servers < 2 || c.moved, "no retry went to another server"},
 	} {
 		if !part.seen {
 			findings = append(findings, part.what)
@@ -108,13 +118,14 @@ type request struct {
 type checker struct {
 	seen      *coverage
 	open      map[string]*request // by raw id
+	states    map[string]int      // the server that each state is from
 	handshake bool
-	exit      *int
+	exits     []int
 	findings  []string
 }
 
 func newChecker(seen *coverage) *checker {
-	return &checker{seen: seen, open: make(map[string]*request)}
+	return &checker{seen: seen, open: make(map[string]*request), states: make(map[string]int)}
 }
 
 func (c *checker) report(frame, format string, args ...any) {
@@ -126,9 +137,14 @@ func (c *checker) report(frame, format string, args ...any) {
 }
 
 func (c *checker) event(e event) {
+	c.seen.servers = max(c.seen.servers, e.Server)
 	switch {
 	case e.Exit != nil:
-		c.exit = e.Exit
+		c.exits = append(c.exits, *e.Exit)
+	case e.Fault != "":
+		c.findings = append(c.findings, e.Fault)
+	case e.Gone != "":
+		c.gone(e)
 	case e.From == fromClient:
 		c.clientFrame(e)
 	default:
@@ -142,11 +158,13 @@ func (c *checker) end() {
 			c.report(r.method, "request %s was never answered", id)
 		}
 	}
-	switch {
-	case c.exit == nil:
+	if len(c.exits) == 0 {
 		c.findings = append(c.findings, "the server had to be killed")
-	case *c.exit != 0:
-		c.findings = append(c.findings, fmt.Sprintf("the server exited with %d, want 0", *c.exit))
+	}
+	for _, code := range c.exits {
+		if code != 0 {
+			c.findings = append(c.findings, fmt.Sprintf("the server exited with %d, want 0", code))
+		}
 	}
 }
 
@@ -175,18 +193,32 @@ func (c *checker) clientFrame(e event) {
 	meta := member(params, "_meta")
 	switch {
 	case method == "notifications/cancelled":
-		if r := c.open[string(params["requestId"])]; r != nil {
-			r.cancelled, r.cancelledAt, r.cancellation = true, e.Milliseconds, e.Frame
-			c.seen.cancel = true
-		}
+		c.cancel(string(params["requestId"]), e.Milliseconds, e.Frame)
 	case method != "" && message["id"] != nil:
 		c.handshake = c.handshake || method == "initialize"
 		c.seen.nextPage = c.seen.nextPage || params["cursor"] != nil
+		from, known := c.states[text(params["requestState"])]
+		c.seen.moved = c.seen.moved || known && from != e.Server
 		c.open[string(message["id"])] = &request{
 			method: method,
 			modern: meta[metaVersion] != nil,
 			token:  string(meta["progressToken"]),
 		}
+	}
+}
+
+func (c *checker) cancel(id string, at int64, how string) {
+	if r := c.open[id]; r != nil && !r.cancelled {
+		r.cancelled, r.cancelledAt, r.cancellation = true, at, how
+		c.seen.cancel = true
+	}
+}
+
+// gone takes a closed connection for a cancellation, which it is in the
+// stateless era only.
+func (c *checker) gone(e event) {
+	if r := c.open[e.Gone]; r != nil && r.modern {
+		c.cancel(e.Gone, e.Milliseconds, "the client closed the connection of request "+e.Gone)
 	}
 }
 
@@ -202,6 +234,7 @@ func (c *checker) serverFrame(e event) {
 	if text(message["jsonrpc"]) != "2.0" {
 		c.report(e.Frame, "a message of the server is not JSON-RPC 2.0")
 	}
+	c.asked(message)
 	switch method := text(message["method"]); {
 	case method == "":
 		c.answer(e, message)
@@ -209,6 +242,24 @@ func (c *checker) serverFrame(e event) {
 		c.report(e.Frame, "the server sent a request in the stateless era")
 	case method == "notifications/progress":
 		c.progress(e, member(message, "params"))
+	}
+}
+
+// asked notes what the server asks the client, as its era has it.
+func (c *checker) asked(message object) {
+	questions := []object{message}
+	for key := range member(member(message, "result"), "inputRequests") {
+		questions = append(questions, member(member(member(message, "result"), "inputRequests"), key))
+	}
+	for _, question := range questions {
+		switch text(question["method"]) {
+		case "elicitation/create":
+			c.seen.elicit = true
+		case "sampling/createMessage":
+			c.seen.sample = true
+		case "roots/list":
+			c.seen.roots = true
+		}
 	}
 }
 
@@ -235,6 +286,9 @@ func (c *checker) answer(e event, message object) {
 
 // result reports a result that does not belong to the era of its request.
 func (c *checker) result(e event, r *request, result object) {
+	if state := text(result["requestState"]); state != "" {
+		c.states[state] = e.Server
+	}
 	if r.modern {
 		if result["resultType"] == nil {
 			c.report(e.Frame, "a result of the stateless era has no resultType")

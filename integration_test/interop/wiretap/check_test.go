@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,11 +12,12 @@ import (
 
 // Frames of a flawless conversation.
 const (
-	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`
-	call       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"}}}`
-	modernCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
-	cancel     = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
-	answer     = `{"jsonrpc":"2.0","id":1,"result":{}}`
+	initialize   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`
+	call         = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"}}}`
+	modernCall   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+	cancel       = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	modernAnswer = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`
+	answer       = `{"jsonrpc":"2.0","id":1,"result":{}}`
 )
 
 func progress(value string) string {
@@ -29,6 +31,11 @@ func exit(code int) event { return event{From: fromServer, Exit: &code} }
 
 func later(milliseconds int64, e event) event {
 	e.Milliseconds = milliseconds
+	return e
+}
+
+func behind(server int, e event) event {
+	e.Server = server
 	return e
 }
 
@@ -59,6 +66,11 @@ func TestChecker(t *testing.T) {
 		{"legacy result with server info", []event{client(call), server(`{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{}}}}`), exit(0)}, []string{"a result of the handshake era has io.modelcontextprotocol/serverInfo"}},
 		{"server request without session", []event{server(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), exit(0)}, []string{"the server sent a request in the stateless era"}},
 		{"never answered", []event{client(call), exit(0)}, []string{"request 1 was never answered: tools/call"}},
+		{"cancelled by closing the connection", []event{client(modernCall), {From: fromClient, Gone: "1"}, exit(0)}, nil},
+		{"a closed connection in a session", []event{client(call), {From: fromClient, Gone: "1"}, exit(0)}, []string{"request 1 was never answered: tools/call"}},
+		{"a closed connection that had answered", []event{client(modernCall), server(modernAnswer), {From: fromClient, Gone: "1"}, exit(0)}, nil},
+		{"fault of a response", []event{{From: fromServer, Fault: "POST ping: no type"}, exit(0)}, []string{"POST ping: no type"}},
+		{"one of two servers failed", []event{exit(0), exit(1)}, []string{"the server exited with 1, want 0"}},
 		{"killed", nil, []string{"the server had to be killed"}},
 		{"failed", []event{exit(3)}, []string{"the server exited with 3, want 0"}},
 	}
@@ -85,16 +97,24 @@ func TestChecker(t *testing.T) {
 
 func TestCoverage(t *testing.T) {
 	page := client(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"c"}}`)
+	asked := []event{
+		server(`{"jsonrpc":"2.0","id":9,"method":"elicitation/create"}`), server(`{"jsonrpc":"2.0","id":9,"method":"roots/list"}`),
+		server(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage"}}}}`),
+	}
 	five := []event{client(call), server(progress("1")), server(progress("2")), server(progress("3")), server(progress("4")), server(progress("5")), server(answer)}
+	state := []event{behind(1, client(modernCall)), behind(1, server(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}`))}
+	const retry = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"requestState":"s"}}`
 	tests := []struct {
 		name string
 		in   []event
 		want []string
 	}{
-		{"nothing", nil, []string{"no answer was seen", "no list request had a cursor", "no answered request had five progress notifications", "no request was cancelled"}},
-		{"four progress notifications", append(append(five[:5:5], server(answer)), client(call), client(cancel), page), []string{"no answered request had five progress notifications"}},
-		{"cancellation of nothing", append(five[:7:7], client(cancel), page), []string{"no request was cancelled"}},
-		{"everything", append(five[:7:7], client(call), client(cancel), page), nil},
+		{"nothing", nil, []string{"no answer was seen", "no list request had a cursor", "no answered request had five progress notifications", "no request was cancelled", "the user was never asked", "the model was never asked", "the roots were never asked for"}},
+		{"four progress notifications", slices.Concat(asked, five[:5], []event{server(answer), client(call), client(cancel), page}), []string{"no answered request had five progress notifications"}},
+		{"cancellation of nothing", slices.Concat(asked, five, []event{client(cancel), page}), []string{"no request was cancelled"}},
+		{"everything", slices.Concat(asked, five, []event{client(call), client(cancel), page}), nil},
+		{"retry at the same server", slices.Concat(asked, five, []event{client(call), client(cancel), page}, state, []event{behind(1, client(retry)), behind(2, client(call))}), []string{"no retry went to another server"}},
+		{"retry at another server", slices.Concat(asked, five, []event{client(call), client(cancel), page}, state, []event{behind(2, client(retry))}), nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -20,13 +20,17 @@ import (
 // endLimit is how long a server may run on after the end of its input.
 const endLimit = 15 * time.Second
 
-// event is one line of a transcript: a frame, or the end of the server.
+// event is one line of a transcript: a frame, the end of a server, or, over HTTP,
+// something else that the client or the server did.
 type event struct {
 	Milliseconds int64  `json:"ms"`   // since the start of the transcript
 	From         string `json:"from"` // fromClient or fromServer
 	Frame        string `json:"frame,omitempty"`
 	Broken       string `json:"broken,omitempty"` // what is wrong with the frame that the transcript cannot show
 	Exit         *int   `json:"exit,omitempty"`   // exit code of the server, -1 for a signal
+	Server       int    `json:"server,omitempty"` // which of the servers behind one address, from 1
+	Gone         string `json:"gone,omitempty"`   // raw id of a request whose connection the client closed before the answer
+	Fault        string `json:"fault,omitempty"`  // what is wrong with a response beside its messages
 }
 
 const (

@@ -29,7 +29,7 @@ const (
 	PromptLimit = time.Second
 )
 
-// Fixtures of the server under test, which is started with -tools ExtraTools.
+// Fixtures of the server under test, which is started with -more ExtraTools.
 const (
 	ServerName = "everything"
 
@@ -63,20 +63,26 @@ func Tools() []string {
 	return names
 }
 
-// Options are what the command line of a client says.
+// Options are what the command line and the environment of a client say.
 type Options struct {
 	Mode    string   // Legacy or Modern
-	Command []string // server command for the stdio transport, not empty
+	Command []string // server command for the stdio transport, empty for HTTP
+	URL     string   // endpoint for HTTP, empty for stdio
+	Token   string   // bearer token for HTTP, empty for none
 }
 
-// ParseOptions reads "--mode MODE --stdio COMMAND [ARGUMENT...]". The words
-// after --stdio all belong to the server command.
-func ParseOptions(args []string) (Options, error) {
-	if len(args) < 4 || args[0] != "--mode" || args[2] != "--stdio" {
-		return Options{}, errors.New("usage: --mode legacy|modern --stdio COMMAND [ARGUMENT...]")
+// ParseOptions reads "--mode MODE --stdio COMMAND [ARGUMENT...]", where the words
+// after --stdio all belong to the server command, or "--mode MODE --url URL". The
+// token is in the environment variable INTEROP_TOKEN.
+func ParseOptions(args []string, getenv func(string) string) (Options, error) {
+	if len(args) < 4 || args[0] != "--mode" || args[2] != "--stdio" && (args[2] != "--url" || len(args) != 4) {
+		return Options{}, errors.New("usage: --mode legacy|modern (--stdio COMMAND [ARGUMENT...] | --url URL)")
 	}
 	if args[1] != Legacy && args[1] != Modern {
 		return Options{}, fmt.Errorf("mode %q is not one of legacy and modern", args[1])
+	}
+	if args[2] == "--url" {
+		return Options{Mode: args[1], URL: args[3], Token: getenv("INTEROP_TOKEN")}, nil
 	}
 	return Options{Mode: args[1], Command: args[3:]}, nil
 }

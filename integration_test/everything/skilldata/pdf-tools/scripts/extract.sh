@@ -1,0 +1,2 @@
+#!/bin/sh
+exec pdftotext -layout "$1" -
