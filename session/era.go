@@ -62,7 +62,7 @@ func (x *exchange) readMetaMember(c *claim, key, value []byte) error {
 		if !isToken(value) {
 			return invalidParams("_meta.progressToken must be a string or an integer")
 		}
-		x.token = value
+		x.progress = &progress{token: value}
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (x *exchange) classifyStateless(c *claim) (*method, error) {
 		return nil, unsupportedVersion(c.version)
 	}
 	m := x.server.methods[x.req.Method]
-	x.Version, x.capabilities = v, c.capabilities
+	x.Version = v
 	if m == nil || !m.has(v) {
 		return nil, x.unknownMethod()
 	}

@@ -10,6 +10,7 @@ import (
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/protocol"
+	"cloudg.dev/cloudg/registry"
 )
 
 // exchange is one request while it is served. It is the [registry.Client] that
@@ -17,24 +18,47 @@ import (
 type exchange struct {
 	layer.Request // what the layer wants to know; the client is the exchange itself
 
-	server  *Server
-	session *Session        // nil for a request without a session
-	ctx     context.Context // of the request
-	req     *jsonrpc.Request
-	peer    jsonrpc.Peer
-	drained <-chan struct{}   // closed when long requests should end
-	headers *protocol.Headers // of the HTTP request; nil without one
+	server   *Server
+	session  *Session        // nil for a request without a session
+	ctx      context.Context // of the request
+	req      *jsonrpc.Request
+	peer     jsonrpc.Peer
+	headers  *protocol.Headers // of the HTTP request; nil without one
+	progress *progress         // nil if the client did not ask for it
+	logLevel protocol.LogLevel
 
-	token        []byte // raw progress token, or nil
-	capabilities []byte // of the client, raw; only in the stateless era
-	logLevel     protocol.LogLevel
+	mu     sync.Mutex // guards the fields below, and that nothing is sent after the end
+	done   bool
+	inputs *inputs // nil until something is asked or kept
+}
 
-	mu       sync.Mutex // guards the fields below, and that nothing is sent after the end
-	done     bool
-	reported bool // progress has been sent
-	progress float64
-	frame    []byte
-	inputs   *inputs // nil until something is asked or kept
+// progress is what was reported to a client that asked for it.
+type progress struct {
+	token []byte // raw
+	sent  bool
+	value float64 // the latest
+	frame []byte  // room for the next notification
+}
+
+// drained returns the channel that is closed when long requests should end.
+func (x *exchange) drained() <-chan struct{} {
+	if x.session != nil {
+		return x.session.drained
+	}
+	return x.server.drained
+}
+
+// abilities returns what the client declared: with this request, or in the
+// handshake.
+func (x *exchange) abilities() registry.Ability {
+	switch {
+	case x.Version.Stateless():
+		return registry.ParseAbilities(jsonwire.Lookup(x.Meta, protocol.MetaClientCapabilities))
+	case x.session != nil:
+		// Tasks are not used in this era, whatever the client declares: R19.43.
+		return x.session.abilities() &^ registry.CanRunTasks
+	}
+	return 0
 }
 
 // finish ends the exchange: what its handler left running sends nothing more.
@@ -46,17 +70,18 @@ func (x *exchange) finish() {
 
 // Progress implements [registry.Client].
 func (x *exchange) Progress(ctx context.Context, progress, total float64, message string) error {
-	if x.token == nil || math.IsNaN(progress) || math.IsInf(progress, 0) {
+	p := x.progress
+	if p == nil || math.IsNaN(progress) || math.IsInf(progress, 0) {
 		return nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.done || x.reported && progress <= x.progress || ctx.Err() != nil {
+	if x.done || p.sent && progress <= p.value || ctx.Err() != nil {
 		return nil
 	}
-	x.reported, x.progress = true, progress
-	b := append(x.frame[:0], `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
-	b = append(b, x.token...)
+	p.sent, p.value = true, progress
+	b := append(p.frame[:0], `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
+	b = append(b, p.token...)
 	b = append(b, `,"progress":`...)
 	b = jsonwire.AppendFloat(b, progress)
 	if total > 0 && !math.IsInf(total, 0) {
@@ -66,8 +91,8 @@ func (x *exchange) Progress(ctx context.Context, progress, total float64, messag
 	if x.Version.HasProgressMessage() {
 		b = protocol.AppendText(b, "message", message)
 	}
-	x.frame = append(b, `}}`...)
-	return x.peer.Send(ctx, x.frame)
+	p.frame = append(b, `}}`...)
+	return x.peer.Send(ctx, p.frame)
 }
 
 // Log implements [registry.Client].
@@ -80,14 +105,13 @@ func (x *exchange) Log(ctx context.Context, level protocol.LogLevel, logger stri
 	if x.done || ctx.Err() != nil {
 		return nil
 	}
-	b := append(x.frame[:0], `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"`...)
+	b := append([]byte(nil), `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"`...)
 	b = append(b, level.String()...)
 	b = append(b, '"')
 	b = protocol.AppendText(b, "logger", logger)
 	b = append(b, `,"data":`...)
 	b = jsonwire.AppendLine(b, data)
-	x.frame = append(b, `}}`...)
-	return x.peer.Send(ctx, x.frame)
+	return x.peer.Send(ctx, append(b, `}}`...))
 }
 
 // open appends the start of a result object. Members follow, each but the first

@@ -48,13 +48,7 @@ func (x *exchange) Wants(level protocol.LogLevel) bool {
 }
 
 // Has implements [registry.Asker].
-func (x *exchange) Has(a registry.Ability) bool {
-	if x.Version.Stateless() {
-		return registry.ParseAbilities(x.capabilities)&a == a
-	}
-	// Tasks are not used in this era, whatever the client declares: R19.43.
-	return x.session != nil && x.session.abilities()&^registry.CanRunTasks&a == a
-}
+func (x *exchange) Has(a registry.Ability) bool { return x.abilities()&a == a }
 
 // Load implements [registry.Asker].
 func (x *exchange) Load(key string) ([]byte, bool) {

@@ -31,7 +31,7 @@ func (x *exchange) listen(dst []byte) ([]byte, error) {
 	select {
 	case <-x.ctx.Done():
 		return dst, context.Cause(x.ctx)
-	case <-x.drained:
+	case <-x.drained():
 	}
 	end() // nothing follows the result
 	dst = append(dst, `{"resultType":"complete",`...)

@@ -421,12 +421,13 @@ func BenchmarkRefuseState(b *testing.B) {
 
 // Only what was sealed opens, whatever a client sends.
 func FuzzState(f *testing.F) {
-	v := openVault(f, keyA, keyB)
+	v := openVault(f) // with a key that no other process has
 	state := v.state(withdrawal())
 	for _, seed := range []string{state, state[1:], state[:len(state)-1], "", "AUNM", "!", strings.Repeat("A", len(state)), "\n" + state, `{"round":1}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		v.t = t
 		got := string(v.do(withdrawal().with(text)))
 		if text == state {
 			if strings.Contains(got, `"error"`) {

@@ -44,7 +44,7 @@ type clientInfo struct {
 
 // Handle implements [jsonrpc.Handler].
 func (s *Session) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.Peer, dst []byte) ([]byte, error) {
-	x := &exchange{server: s.server, session: s, ctx: ctx, req: req, peer: peer, drained: s.drained}
+	x := &exchange{server: s.server, session: s, ctx: ctx, req: req, peer: peer}
 	x.Principal, x.Client = s.principal, x
 	defer x.finish()
 	m, err := x.classify()

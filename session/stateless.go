@@ -27,7 +27,7 @@ func (s *Server) Stateless(p *policy.Principal, h *protocol.Headers) jsonrpc.Han
 
 // Handle implements [jsonrpc.Handler].
 func (s *stateless) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.Peer, dst []byte) ([]byte, error) {
-	x := &exchange{server: s.server, ctx: ctx, req: req, peer: peer, drained: s.server.drained, headers: s.headers}
+	x := &exchange{server: s.server, ctx: ctx, req: req, peer: peer, headers: s.headers}
 	x.Principal, x.Client = s.principal, x
 	defer x.finish()
 	c, err := x.readMeta()

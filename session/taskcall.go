@@ -52,7 +52,7 @@ type taskCall struct {
 // copies.
 func newTaskCall(x *exchange, tool *registry.ToolEntry, name, args []byte) *taskCall {
 	c := &taskCall{
-		Request: x.Request, tasks: x.server.tasks, tool: tool, name: bytes.Clone(name), args: bytes.Clone(args), can: registry.ParseAbilities(x.capabilities),
+		Request: x.Request, tasks: x.server.tasks, tool: tool, name: bytes.Clone(name), args: bytes.Clone(args), can: x.abilities(),
 		begun: make(chan struct{}), ended: make(chan struct{}), x: x,
 	}
 	c.Meta, c.Client = bytes.Clone(x.Meta), c
