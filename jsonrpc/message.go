@@ -31,7 +31,7 @@ func (*Response) message() {}
 // IsNotification reports whether the request expects no answer.
 func (r *Request) IsNotification() bool { return r.ID == "" }
 
-const inlineMembers = 4
+const inlineMembers = 3
 
 // Params is the params object of a request and where its members are.
 type Params struct {
