@@ -22,7 +22,7 @@ func TestParseAbilities(t *testing.T) {
 	}{
 		{`{}`, 0},
 		{`{"elicitation":{}}`, form},
-		{` { "elicitatio\u006e" : { } } `, form},
+		{`{ "elicitatio\u006e" : { } }`, form},
 		{`{"elicitation":{"form":{}}}`, form},
 		{`{"elicitation":{"form":{},"url":{}}}`, form | link},
 		{`{"elicitation":{"url":{}}}`, link},

@@ -20,11 +20,16 @@ func TestA26StreamsAreFlushedAndNotBuffered(t *testing.T) {
 		start := time.Now()
 		slow := s.stream(s.request("POST", "/mcp", call("1", "steps", `{"n":5}`), h))
 		first := slow.must()
+		check := func(name string, got http.Header) {
+			if got.Get("X-Accel-Buffering") != "no" || got.Get("Cache-Control") != "no-cache, no-transform" {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+		check("POST", slow.resp.Header)
 		slow.close()
 		body, mh := modern("9", "subscriptions/listen")
 		body = strings.Replace(body, `"params":{`, `"params":{"notifications":{},`, 1)
 		streams := map[string]*stream{
-			"POST":   slow,
 			"GET":    s.listen(h),
 			"resume": s.stream(s.request("GET", "/mcp", "", h.with(header{"Accept": "text/event-stream", "Last-Event-ID": first.id}))),
 			"legacy": s.stream(s.request("GET", "/sse", "", header{"Accept": "text/event-stream"})),
@@ -34,9 +39,7 @@ func TestA26StreamsAreFlushedAndNotBuffered(t *testing.T) {
 			t.Errorf("the headers came after %v", waited)
 		}
 		for name, st := range streams {
-			if got := st.resp.Header; got.Get("X-Accel-Buffering") != "no" || got.Get("Cache-Control") != "no-cache, no-transform" {
-				t.Errorf("%s: %v", name, got)
-			}
+			check(name, st.resp.Header)
 		}
 	})
 }

@@ -37,6 +37,8 @@ type site struct {
 	causes []string   // why calls of the tool wait ended
 	ran    int        // how often the tool side ran
 	logged strings.Builder
+
+	forgets bool // what is logged
 }
 
 // siteOptions says what is different from the usual.
@@ -49,6 +51,21 @@ type siteOptions struct {
 
 // startSite starts a server; the end of the test stops it.
 func startSite(t *testing.T, o *siteOptions) *site {
+	t.Helper()
+	s := newSite(t, o)
+	s.serve()
+	return s
+}
+
+// siteWithoutServer returns a site whose listener the test serves itself.
+func siteWithoutServer(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t, nil)
+	t.Cleanup(s.end)
+	return s
+}
+
+func newSite(t *testing.T, o *siteOptions) *site {
 	t.Helper()
 	if o == nil {
 		o = new(siteOptions)
@@ -74,8 +91,17 @@ func startSite(t *testing.T, o *siteOptions) *site {
 	if s.handler, err = transport.NewHandler(&options); err != nil {
 		t.Fatal(err)
 	}
-	s.serve()
+	s.client = &http.Client{Transport: &http.Transport{DialContext: s.listener.Dial, MaxIdleConnsPerHost: 100, MaxConnsPerHost: 200, DisableCompression: true}}
 	return s
+}
+
+// end ends what does not serve.
+func (s *site) end() {
+	s.client.CloseIdleConnections()
+	if s.store != nil {
+		s.store.Close()
+	}
+	s.hub.Close()
 }
 
 // serve serves the handler on the listener until the test ends.
@@ -85,17 +111,12 @@ func (s *site) serve() {
 	go func() { // until stop; the cleanup waits for it
 		served <- transport.Serve(ctx, &transport.ServerOptions{Handler: s.handler, Listeners: []net.Listener{s.listener}, Grace: time.Second})
 	}()
-	s.client = &http.Client{Transport: &http.Transport{DialContext: s.listener.Dial, MaxIdleConnsPerHost: 100, MaxConnsPerHost: 200, DisableCompression: true}}
 	s.t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
 			s.t.Error(err)
 		}
-		s.client.CloseIdleConnections()
-		if s.store != nil {
-			s.store.Close()
-		}
-		s.hub.Close()
+		s.end()
 	})
 }
 
@@ -103,6 +124,9 @@ func (s *site) serve() {
 func (s *site) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.forgets {
+		return len(p), nil
+	}
 	return s.logged.Write(p)
 }
 
@@ -383,15 +407,19 @@ func (s *site) listen(h header) *stream {
 	return s.stream(s.request(http.MethodGet, "/mcp", "", h.with(header{"Accept": "text/event-stream"})))
 }
 
-// close leaves.
+// close leaves. What was read stays.
 func (st *stream) close() {
+	if st.lines == nil {
+		return
+	}
 	st.cancel()
 	st.resp.Body.Close()
+	st.lines, st.resp = nil, nil
 }
 
 // next returns the next event or comment, and false at the end.
 func (st *stream) next() (e sse, ok bool) {
-	for {
+	for st.lines != nil {
 		line, err := st.lines.ReadString('\n')
 		if err != nil {
 			return e, false
@@ -417,6 +445,7 @@ func (st *stream) next() (e sse, ok bool) {
 			e.data += value
 		}
 	}
+	return e, false
 }
 
 // must returns the next event; the stream must not be at its end.

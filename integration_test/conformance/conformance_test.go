@@ -39,14 +39,14 @@ func TestFaults(t *testing.T) {
 		in             []check
 		want           []string
 	}{
-		{"all well", "x", []check{{"a", success, ""}, {"b", info, ""}, {"c", skipped, "not here"}}, nil},
+		{"all well", "x", []check{{"a", success, ""}, {"b", info, ""}}, nil},
 		{"failure", "x", []check{{"a", success, ""}, {"b", failure, "it\n  broke"}}, []string{"FAILURE b: it broke"}},
 		{"warning", "x", []check{{"a", success, ""}, {"b", warning, "should"}}, []string{"WARNING b: should"}},
 		{"unknown status", "x", []check{{"a", success, ""}, {"b", "MAYBE", ""}}, []string{"MAYBE b:"}},
-		{"skipped", "x", []check{{"a", skipped, ""}}, []string{"nothing was checked: the scenario was skipped"}},
+		{"skipped", "x", []check{{"a", skipped, "not declared"}, {"wire-schema-valid", success, ""}}, []string{"SKIPPED a: not declared"}},
 		{"always skipped", alwaysSkipped, []check{{"a", skipped, ""}}, nil},
 		{"always skipped, but not done", alwaysSkipped, nil, []string{"there is no result of this scenario"}},
-		{"information only", "x", []check{{"a", info, ""}}, []string{"nothing was checked: the scenario was skipped"}},
+		{"information only", "x", []check{{"a", info, ""}}, []string{"nothing was checked"}},
 		{"no checks", "x", []check{}, []string{"there is no result of this scenario"}},
 	}
 	for _, tt := range tests {
@@ -201,8 +201,9 @@ func TestTables(t *testing.T) {
 	writeTotals(&b, results)
 	equal(t, `== all: 2 scenarios
       scenario  passed  failed  warnings  skipped
-ok    one       1       0       0         1
+FAIL  one       1       0       0         1
 FAIL  another   1       1       1         0
+one: SKIPPED b:
 another: WARNING b: w
 another: FAILURE c: f
 
@@ -211,7 +212,7 @@ another: FAILURE c: f
 FAIL  one       0       0       0         0
 one: there is no result of this scenario
 
-1 passed, 2 failed
+0 passed, 3 failed
 `, b.String())
 }
 
@@ -243,7 +244,7 @@ func TestServer(t *testing.T) {
 	}{
 		{"ends well", "trap 'echo bye >&2; exit 0' TERM\n" + announce + "while :; do sleep 0.01; done\n", "", ""},
 		{"ends badly", "trap 'exit 3' TERM\n" + announce + "while :; do sleep 0.01; done\n", "", "the server did not end well: exit status 3"},
-		{"ended before", announce + "exit 0\n", "", ""},
+		{"is ended by the signal", announce + "exec sleep 60\n", "", "the server did not end well: signal: terminated"},
 		{"never listens", "echo no >&2\nexit 1\n", "the server ended before it listened", ""},
 	}
 	for _, tt := range tests {

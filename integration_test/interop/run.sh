@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the official MCP clients, old and new, against a server over stdio.
+# Runs the official MCP clients, old and new, against a server over stdio and
+# HTTP, and a browser and nginx as well.
 #
 #   run.sh [SERVER_BINARY]
 #
 # Without an argument the server is built from ../everything. The variables
-# CLIENTS, INTEROP_CACHE and SERVER_ARGS are explained in README.md.
+# CLIENTS, CHROMIUM, INTEROP_CACHE and SERVER_ARGS are explained in README.md.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -12,14 +13,21 @@ root=$(cd -- "$here/../.." && pwd)
 cache=${INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cloudg-interop}
 bin=$cache/bin
 logs=$cache/logs
-read -r -a server_args <<<"${SERVER_ARGS:--stdio -more 1200}"
+read -r -a server_args <<<"${SERVER_ARGS:--more 1200}"
 
 # Seconds that one client may take, and that it has to end after SIGTERM.
 limit=90
 grace=5
 
+# Secrets of servers under test, which live as long as this run.
+token=token-of-the-interop-run
+state_key=state-key-that-all-replicas-share
+
 # Every client must report each of these; the runner adds "wire".
-steps=(connect tools resources templates prompts call read prompt complete progress cancel close)
+steps=(connect tools resources templates prompts call read prompt complete progress cancel
+    elicit-accept elicit-decline elicit-cancel sample roots rounds together close)
+browser_steps=(connect call parameter stream errors refused close)
+nginx_steps=(progress-1.0 progress-1.1 host)
 
 # label|command of each client. The last word of a label is the mode it is run
 # in, the first one names the SDK with the version that must have been loaded.
@@ -37,6 +45,9 @@ clients=(
     "python-2.3.0 modern|$cache/python-2.3.0/bin/python $here/python/v2.py"
     "python-2.3.0 pinned|$cache/python-2.3.0/bin/python $here/python/v2.py"
 )
+
+# What each client is run over; see run_client.
+transports=(stdio http token replicas)
 
 die() {
     printf 'interop: %s\n' "$*" >&2
@@ -65,13 +76,25 @@ selected() {
     return 1
 }
 
-# any_selected PREFIX: whether a client whose label begins so is to be run.
-any_selected() {
-    local entry label
+# runs: print all labels, of which the last word is the transport, if any.
+runs() {
+    local entry label transport
     for entry in "${clients[@]}"; do
         label=${entry%%|*}
-        if [[ $label == "$1"* ]] && selected "$label"; then return 0; fi
+        for transport in "${transports[@]}"; do
+            # A session is at home in one process.
+            [[ $transport == replicas && $label == *legacy ]] || printf '%s %s\n' "$label" "$transport"
+        done
     done
+    printf '%s\n' 'chromium legacy' 'chromium modern' 'nginx legacy' 'nginx modern'
+}
+
+# any_selected PREFIX: whether a run whose label begins so is to be made.
+any_selected() {
+    local label
+    while read -r label; do
+        if [[ $label == "$1"* ]] && selected "$label"; then return 0; fi
+    done < <(runs)
     return 1
 }
 
@@ -107,10 +130,22 @@ install_python() {
     printf '%s' "$hash" >"$to/.installed"
 }
 
+# install_debian PACKAGE COMMAND: a program of the system, unless it is there.
+install_debian() {
+    command -v "$2" >/dev/null && return
+    [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || die "$2 is needed: install it, or be root on Debian"
+    {
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1"
+    } >&2
+}
+
 install() {
     mkdir -p "$bin"
-    (cd "$here" && GOWORK=off go build -o "$bin/" ./gosdk ./mcpgo ./wiretap)
-    if any_selected typescript; then install_typescript; fi
+    (cd "$here" && GOWORK=off go build -o "$bin/" ./gosdk ./mcpgo ./wiretap && GOWORK=off go build -o "$bin/behind-nginx" ./nginx)
+    if any_selected typescript || any_selected chromium; then install_typescript; fi
+    if any_selected chromium; then install_debian chromium "$CHROMIUM"; fi
+    if any_selected nginx; then install_debian nginx-light nginx; fi
     if any_selected python-1; then install_python 1.30.0; fi
     if any_selected python-2; then install_python 2.3.0; fi
 }
@@ -128,42 +163,103 @@ fail() {
     failed=$((failed + 1))
 }
 
-# judge LABEL STATUS LOG: turn what a client printed into one line per step.
+# judge LABEL OWN STATUS LOG STEP...: turn what a client printed, which calls
+# itself OWN, into one line per step.
 judge() {
-    local label=$1 status=$2 log=$3 step line
-    for step in "${steps[@]}"; do
-        line=$(grep -E -m 1 "^(ok  |FAIL) ${label//./\\.}: $step(:|\$)" "$log/stdout" || true)
+    local label=$1 own=$2 status=$3 log=$4 step line
+    shift 4
+    for step in "$@"; do
+        line=$(grep -E -m 1 "^(ok  |FAIL) ${own//./\\.}: ${step//./\\.}(:|\$)" "$log/stdout" || true)
         case $line in
         'ok   '*) pass "$label: $step" ;;
-        'FAIL '*) fail "${line#FAIL }" ;;
+        'FAIL '*) fail "$label: ${line#"FAIL $own: "}" ;;
         *) fail "$label: $step: not reported, the client exited with status $status" ;;
         esac
     done
-    if "$bin/wiretap" check "$log" >"$log/findings" 2>&1; then
-        pass "$label: wire"
+}
+
+# judge_wire LABEL LOG: add what the transcripts show.
+judge_wire() {
+    if "$bin/wiretap" check "$2" >"$2/findings" 2>&1; then
+        pass "$1: wire"
     else
-        fail "$label: wire: $(head -n 1 "$log/findings" | cut -c -300)"
+        fail "$1: wire: $(head -n 1 "$2/findings" | cut -c -300)"
     fi
 }
 
-# run_client LABEL COMMAND...
-run_client() {
-    local label=$1 mode=${1##* } status=0 before=$failed log
-    log=$logs/$(name "$label")
-    local transport=(--stdio "$bin/wiretap" record "$log" "$server" "${server_args[@]}")
+child= # process id of what runs, if anything does
+
+# limited LOG COMMAND...: run a command in the limits, with its output in the
+# folder. It runs in the background so that a signal does not have to wait for it.
+limited() {
+    local log=$1 status=0
     shift
-    mkdir -p "$log"
-    timeout --kill-after="$grace" "$limit" "$@" --mode "$mode" "${transport[@]}" \
-        </dev/null >"$log/stdout" 2>"$log/stderr" || status=$?
-    judge "$label" "$status" "$log"
-    if ((failed > before)); then
-        printf '     see %s\n' "$log"
+    timeout --kill-after="$grace" "$limit" "$@" </dev/null >"$log/stdout" 2>"$log/stderr" &
+    child=$!
+    wait "$child" || status=$?
+    child=
+    return "$status"
+}
+
+# interrupted STATUS: end what runs, and all that it has started, and exit.
+interrupted() {
+    trap '' INT TERM
+    if [[ -n $child ]]; then
+        kill -TERM "$child" 2>/dev/null || true # timeout passes it on
+        wait "$child" || true
     fi
+    exit "$1"
+}
+
+# run_client LABEL TRANSPORT COMMAND...
+run_client() {
+    local own=$1 transport=$2 label="$1 $2" mode=${1##* } status=0 log
+    shift 2
+    log=$logs/$(name "$label")
+    mkdir -p "$log"
+    local client=("$@" --mode "$mode") tap=("$bin/wiretap" serve "$log")
+    case $transport in
+    stdio) limited "$log" "${client[@]}" --stdio "$bin/wiretap" record "$log" "$server" "${server_args[@]}" -stdio ;;
+    http) limited "$log" "${tap[@]}" 1 "$server" "${server_args[@]}" -- "${client[@]}" ;;
+    token) INTEROP_TOKEN=$token limited "$log" "${tap[@]}" 1 "$server" "${server_args[@]}" -auth-token env:INTEROP_TOKEN -- "${client[@]}" ;;
+    replicas) limited "$log" "${tap[@]}" 2 "$server" "${server_args[@]}" -state-key "$state_key" -- "${client[@]}" ;;
+    esac || status=$?
+    judge "$label" "$own" "$status" "$log" "${steps[@]}"
+    judge_wire "$label" "$log"
+}
+
+# run_around LABEL COMMAND...: run something that starts the server itself.
+run_around() {
+    local label=$1 mode=${1##* } status=0 log around=("${nginx_steps[@]}")
+    shift
+    log=$logs/$(name "$label")
+    mkdir -p "$log"
+    [[ $label == nginx* ]] || around=("${browser_steps[@]}")
+    limited "$log" "$@" --mode "$mode" --stdio "$server" "${server_args[@]}" || status=$?
+    judge "$label" "$label" "$status" "$log" "${around[@]}"
+}
+
+# run LABEL: make one run, and say where its logs are when something failed.
+run() {
+    local before=$failed entry command
+    case $1 in
+    chromium*) run_around "$1" node "$cache/typescript/browser.mjs" ;;
+    nginx*) run_around "$1" "$bin/behind-nginx" ;;
+    *)
+        for entry in "${clients[@]}"; do
+            [[ ${entry%%|*} == "${1% *}" ]] || continue
+            read -r -a command <<<"${entry#*|}"
+            run_client "${1% *}" "${1##* }" "${command[@]}"
+        done
+        ;;
+    esac
+    ((failed == before)) || printf '     see %s\n' "$logs/$(name "$1")"
 }
 
 main() {
-    local entry label command ran=0
+    local label ran=0 labels
     need go timeout flock sha256sum
+    export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
     mkdir -p "$cache"
     exec 9>"$cache/lock"
     flock --nonblock 9 || die "another run uses $cache; wait for it or set INTEROP_CACHE"
@@ -178,14 +274,15 @@ main() {
     [[ -x $server ]] || die "$server is not an executable file"
 
     export PYTHONDONTWRITEBYTECODE=1
-    for entry in "${clients[@]}"; do
-        label=${entry%%|*}
+    trap 'interrupted 130' INT
+    trap 'interrupted 143' TERM
+    mapfile -t labels < <(runs)
+    for label in "${labels[@]}"; do
         selected "$label" || continue
-        read -r -a command <<<"${entry#*|}"
-        run_client "$label" "${command[@]}" 9>&-
+        run "$label" 9>&-
         ran=$((ran + 1))
     done
-    ((ran > 0)) || die "CLIENTS=${CLIENTS:-} names no client"
+    ((ran > 0)) || die "CLIENTS=${CLIENTS:-} names no run"
     printf '%d passed, %d failed\n' "$passed" "$failed"
     ((failed == 0))
 }

@@ -73,8 +73,7 @@ class Endpoint {
         const all = {
             'Content-Type': 'application/json',
             Accept: 'application/json, text/event-stream',
-            Authorization: `Bearer ${TOKEN}`,
-            ...headers
+            Authorization: `Bearer ${TOKEN}`
         };
         if (mode === 'modern') {
             meta['io.modelcontextprotocol/protocolVersion'] = version;
@@ -87,6 +86,7 @@ class Endpoint {
             all['Mcp-Protocol-Version'] = version;
             all['Mcp-Session-Id'] = this.session;
         }
+        Object.assign(all, headers);
         const message = { jsonrpc: '2.0', method, params: { ...params, _meta: { ...meta, ...params._meta } } };
         if (!notification) message.id = this.nextId++;
         return this.page.evaluate(ask, { url: this.url, headers: all, body: JSON.stringify(message) });
@@ -220,13 +220,13 @@ async function stop(child) {
     return code;
 }
 
-// Every step ends what it started, so later steps can only fail by themselves.
+// What undoes what main did, in the order in which main did it.
 const ends = [];
 async function main() {
     const folder = await mkdtemp(path.join(tmpdir(), 'interop-browser-'));
     ends.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const pages = await servePages();
-    ends.push(() => pages.server.close() && pages.server.closeAllConnections());
+    ends.push(() => pages.server.close());
     const file = path.join(folder, 'side');
     const { child, url } = await startServer(pages.origin(ALLOWED), file);
     ends.push(async () => steps.equal('exit code of the server', await stop(child), 0));

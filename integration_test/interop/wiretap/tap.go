@@ -57,8 +57,16 @@ func (t *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	turn := int((t.turn.Add(1) - 1) % uint64(len(t.backends)))
 	x := &exchange{wire: t.wire, server: turn + 1, method: r.Method}
 	x.request(body)
-	unwatch := context.AfterFunc(r.Context(), x.gone)
-	defer unwatch()
+	noted := make(chan struct{})
+	unwatch := context.AfterFunc(r.Context(), func() {
+		defer close(noted)
+		x.gone()
+	})
+	defer func() {
+		if !unwatch() {
+			<-noted
+		}
+	}()
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	t.proxy(x, t.backends[turn]).ServeHTTP(w, r)
 }

@@ -49,7 +49,7 @@ func Start(command []string, log io.Writer) (*Server, error) {
 	}
 	if s.Address == "" {
 		_, err := s.Stop()
-		return nil, errors.Join(fmt.Errorf("%s did not say within %v where it listens", command[0], startLimit), err)
+		return nil, errors.Join(fmt.Errorf("%s ended, or %v passed, before its log had a line msg=listening address=HOST:PORT", command[0], startLimit), err)
 	}
 	return s, nil
 }
