@@ -47,13 +47,20 @@ func (inv *invocation) assemble(s *serving) (_ *assembly, err error) {
 	}()
 	reg := registry.New(&registry.Options{Prefix: inv.set.prefix, OnChange: session.Announce(hub)})
 	o := &session.Options{Info: inv.env.implementation(), Instructions: instructions, Hub: hub}
-	if err := inv.fill(a, reg, o); err != nil {
+	var cursorKey []byte
+	if s != nil {
+		o.StateKeys = s.stateKeys
+		if cursorKey, err = session.CursorKey(s.stateKeys); err != nil {
+			return nil, fmt.Errorf("--state-key: %w", err)
+		}
+	}
+	if err := inv.fill(a, reg, o, cursorKey); err != nil {
 		return nil, err
 	}
 	a.snapshot = reg.Snapshot()
-	o.Layer = inv.layer(reg)
+	o.Layer = inv.layer(reg, cursorKey)
 	if s != nil {
-		o.Logger, o.StateKeys = s.log, s.stateKeys
+		o.Logger = s.log
 		if err := inv.openTasks(a, o); err != nil {
 			return nil, err
 		}
@@ -66,7 +73,7 @@ func (inv *invocation) assemble(s *serving) (_ *assembly, err error) {
 }
 
 // fill registers what there is to serve.
-func (inv *invocation) fill(a *assembly, reg *registry.Registry, o *session.Options) error {
+func (inv *invocation) fill(a *assembly, reg *registry.Registry, o *session.Options, cursorKey []byte) error {
 	source, err := inv.env.Register(reg, &catalog.Options{
 		Roots: inv.set.roots, AllowWrite: inv.set.allowWrite, Accept: inv.set.filter.accept, Info: o.Info, Logger: inv.log,
 	})
@@ -75,7 +82,7 @@ func (inv *invocation) fill(a *assembly, reg *registry.Registry, o *session.Opti
 	}
 	a.closers = append(a.closers, source)
 	if len(inv.set.skills) > 0 {
-		if err := inv.addSkills(a, reg, o); err != nil {
+		if err := inv.addSkills(a, reg, o, cursorKey); err != nil {
 			return fmt.Errorf("--skills: %w", err)
 		}
 	}
@@ -108,9 +115,10 @@ func (s taskStopper) Close() error {
 	return s.server.Shutdown(ctx)
 }
 
-func (inv *invocation) layer(reg *registry.Registry) *layer.Layer {
+func (inv *invocation) layer(reg *registry.Registry, cursorKey []byte) *layer.Layer {
 	return layer.New(&layer.Options{
-		Registry: reg, Timeout: inv.set.timeout, MaxOutput: inv.set.maxOutput, PageSize: inv.set.pageSize, Logger: inv.log,
+		Registry: reg, Timeout: inv.set.timeout, MaxOutput: inv.set.maxOutput, PageSize: inv.set.pageSize,
+		CursorKey: cursorKey, Logger: inv.log,
 	})
 }
 

@@ -13,9 +13,9 @@ import (
 
 // addSkills opens the skills, registers their files and adds the extension that
 // lists them. Without any, clients are not told of the extension.
-func (inv *invocation) addSkills(a *assembly, reg *registry.Registry, o *session.Options) error {
+func (inv *invocation) addSkills(a *assembly, reg *registry.Registry, o *session.Options, cursorKey []byte) error {
 	set, err := skills.Open(&skills.Options{
-		Dirs: inv.set.skills, Accept: inv.set.filter.accept, PageSize: inv.set.pageSize, Logger: inv.log,
+		Dirs: inv.set.skills, Accept: inv.set.filter.accept, PageSize: inv.set.pageSize, CursorKey: cursorKey, Logger: inv.log,
 	})
 	if err != nil {
 		return err

@@ -520,3 +520,80 @@ func TestMissingAbilityOverHTTP(t *testing.T) {
 		t.Errorf("status %d (-want +got):\n%s", resp.StatusCode, diff)
 	}
 }
+
+// A client that does not answer in time is told so in the stream of the call.
+func TestAskTimeoutOverHTTP(t *testing.T) {
+	s := newInProcess(t, session.Options{AskTimeout: 20 * time.Millisecond}).site(transport.HTTPOptions{})
+	resp, err := s.post(context.Background(), s.open(canElicit), request("1", "tools/call", `"name":"ask"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	question := ""
+	err = messages(resp, func(raw []byte) bool {
+		n := decode[notification](t, raw)
+		switch n.Method {
+		case "elicitation/create":
+			question = string(n.ID)
+		case "notifications/cancelled":
+			if string(n.Params.RequestID) != question {
+				t.Errorf("request %s is taken back, want %s", n.Params.RequestID, question)
+			}
+		}
+		got = append(got, n.Method+n.text())
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"elicitation/create", "notifications/cancelled", "the client did not answer elicitation/create in time"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what comes (-want +got):\n%s", diff)
+	}
+}
+
+// A client that has no stream cannot be asked, and the model learns it.
+func TestAskWithoutAStream(t *testing.T) {
+	s := newInProcess(t, session.Options{}).site(transport.HTTPOptions{JSONResponse: true})
+	resp, err := s.post(context.Background(), s.open(canElicit), request("1", "tools/call", `"name":"ask"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	if err := messages(resp, func(raw []byte) bool { n := decode[notification](t, raw); got = n.text(); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("the client cannot be asked elicitation/create now: the client has no stream open", got); diff != "" {
+		t.Errorf("the answer (-want +got):\n%s", diff)
+	}
+}
+
+// A stream cannot be resumed behind an event that nobody knows: the answer is a
+// sentence with status 400, and the session goes on.
+func TestA31UnknownLastEventID(t *testing.T) {
+	s := newInProcess(t, session.Options{}).site(transport.HTTPOptions{})
+	id := s.open(`{}`)
+	for _, last := range []string{"does-not-exist", "abc_1", "_", "0", "-1", "abc_-1", "abc_99999999999999999999", strings.Repeat("x", 5000)} {
+		req, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:1/mcp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Accept": "text/event-stream", "Mcp-Session-Id": id, "Mcp-Protocol-Version": newest, "Last-Event-Id": last} {
+			req.Header.Set(name, value)
+		}
+		resp, err := s.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := ""
+		if err := messages(resp, func(raw []byte) bool { says = string(raw); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(says, "Last-Event-ID") {
+			t.Errorf("%.30q: status %d: %s", last, resp.StatusCode, says)
+		}
+	}
+	if status := s.deliver(id, request("1", "ping", "")); status != http.StatusOK {
+		t.Errorf("ping: status %d", status)
+	}
+}

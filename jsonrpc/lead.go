@@ -153,12 +153,17 @@ func (c *Conn) takeOver(s uint64) {
 	}
 }
 
+// checkQueue is after how many frames that needed no waiting the holder of the
+// lead looks whether the answers should be written; large ones are written at
+// once.
+const checkQueue = 8
+
 // read holds the lead: it reads frames and handles them until the stream ends
 // or the lead is taken.
 func (c *Conn) read() {
-	for {
+	for n := uint(0); ; n++ {
 		waits := !c.stream.Buffered()
-		if waits || c.out.full() {
+		if waits || n%checkQueue == 0 && c.out.full() {
 			if !c.flushAsLeader() {
 				return
 			}

@@ -64,7 +64,7 @@ func (c *Conn) enter(in *call) (*call, []byte) {
 		switch {
 		case s.draining:
 			refused = Errorf(CodeInternal, "the server is shutting down")
-		case s.calls[key] != nil:
+		case len(s.calls) > 0 && s.calls[key] != nil:
 			refused = Errorf(CodeInvalidRequest, "a request with this id is in flight already")
 		case len(s.calls) >= c.opts.MaxInFlight:
 			refused = Errorf(CodeInternal, "%d requests are in flight, which is the limit; send this one again when some have been answered", c.opts.MaxInFlight)

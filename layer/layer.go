@@ -49,6 +49,7 @@ type Layer struct {
 	reg       *registry.Registry
 	access    Access
 	handler   Handler // the middleware around l.invoke
+	plain     bool    // there is no middleware
 	timeout   time.Duration
 	maxOutput int
 	pageSize  int
@@ -78,7 +79,7 @@ func New(o *Options) *Layer {
 		rand.Read(key)
 	}
 	l.cursors = registry.NewCursors(key)
-	l.handler = l.invoke
+	l.handler, l.plain = l.invoke, len(o.Middleware) == 0
 	for i := len(o.Middleware) - 1; i >= 0; i-- {
 		l.handler = o.Middleware[i](l.handler)
 	}

@@ -118,7 +118,7 @@ func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*p
 	if !ok || res == nil {
 		return nil, fmt.Errorf("tool %q: the handler returned no result", inv.tool.Name)
 	}
-	if !res.IsError {
+	if !res.IsError && !(l.plain && inv.tool.ExactOutput()) {
 		if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
 			l.log.ErrorContext(ctx, "a tool returned what its output schema forbids", "tool", inv.tool.Name, "error", err)
 			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil

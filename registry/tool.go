@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type Tool struct {
 	Handler      ToolHandler
 
 	bound bool // the handler validates the arguments itself, while it binds them
+	exact bool // what the handler returns matches the output schema by construction
 }
 
 // TaskMode says whether a call of a tool may go on after its request was
@@ -78,11 +80,13 @@ func Typed[In, Out any](t Tool, fn func(context.Context, *Call, In) (Out, error)
 	}
 	t.InputSchema = in.Schema()
 	t.bound = true
+	derived := t.OutputSchema == nil
 	result, out, err := resultOf[Out](t.OutputSchema)
 	if err != nil {
 		return Tool{}, fmt.Errorf("tool %q: output: %w", t.Name, err)
 	}
 	t.OutputSchema = out
+	t.exact = derived && !constrained(out)
 	t.Handler = func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
 		var v In
 		if err := in.Decode(call.Arguments, &v); err != nil {
@@ -126,26 +130,39 @@ func resultOf[Out any](doc []byte) (func(*Out) (*protocol.CallToolResult, error)
 		return nil, nil, err
 	}
 	return func(out *Out) (*protocol.CallToolResult, error) {
-		raw, err := codec.Append(nil, out)
+		r := new(structuredBlock)
+		raw, err := codec.Append(r.room[:0], out)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the result: %w", err)
 		}
-		return StructuredResult(raw), nil
+		res := r.set(string(raw))
+		res.StructuredContent = raw
+		return res, nil
 	}, codec.Schema(), nil
 }
 
-// TextResult returns a result with one text block.
-func TextResult(text string) *protocol.CallToolResult {
-	r := &struct { // one allocation instead of three
-		result  protocol.CallToolResult
-		content [1]protocol.Content
-		text    protocol.Text
-	}{}
-	r.text.Text = text
-	r.content[0] = &r.text
-	r.result.Content = r.content[:]
-	return &r.result
+// textBlock is a result with one text block, in one allocation instead of three.
+type textBlock struct {
+	result  protocol.CallToolResult
+	content [1]protocol.Content
+	text    protocol.Text
 }
+
+func (b *textBlock) set(text string) *protocol.CallToolResult {
+	b.text.Text = text
+	b.content[0] = &b.text
+	b.result.Content = b.content[:]
+	return &b.result
+}
+
+// structuredBlock is a textBlock with room for small structured content.
+type structuredBlock struct {
+	textBlock
+	room [64]byte
+}
+
+// TextResult returns a result with one text block.
+func TextResult(text string) *protocol.CallToolResult { return new(textBlock).set(text) }
 
 // StructuredResult returns a result with structured content and its text twin,
 // the same JSON as text, for clients that read only one of the two.
@@ -269,6 +286,22 @@ func (e *ToolEntry) ValidateOutput(raw []byte) error {
 		return errNoStructure
 	}
 	return e.output.Validate(raw)
+}
+
+// ExactOutput reports whether the structured content that the handler returns
+// matches the output schema by construction: both come from one Go type, and the
+// schema says nothing that the type does not.
+func (e *ToolEntry) ExactOutput() bool { return e.exact }
+
+// constrained reports whether a derived schema may say more than its type. A
+// property that is called like a keyword only makes the answer careful.
+func constrained(doc []byte) bool {
+	for _, keyword := range []string{"minimum", "maximum", "exclusiveM", "multipleOf", "minLength", "maxLength", "pattern", "format", "enum", "const", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "Pattern", "anyOf", "oneOf", "allOf", "not"} {
+		if bytes.Contains(doc, []byte(`"`+keyword)) {
+			return true
+		}
+	}
+	return false
 }
 
 // WrapsOutput reports whether the structured content is no object by its

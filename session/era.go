@@ -91,7 +91,7 @@ func (x *exchange) classifyStateless(c *claim) (*method, error) {
 	if !v.Stateless() {
 		return nil, unsupportedVersion(c.version)
 	}
-	m := x.server.methods[x.req.Method]
+	m := x.server.method(x.req.Method)
 	x.Version = v
 	if m == nil || !m.has(v) {
 		return nil, x.unknownMethod()
@@ -124,7 +124,7 @@ func unsupportedVersion(requested []byte) error {
 
 // classifyHandshake checks a request of the handshake era.
 func (x *exchange) classifyHandshake() (*method, error) {
-	m := x.server.methods[x.req.Method]
+	m := x.server.method(x.req.Method)
 	negotiated, level := x.session.terms()
 	switch {
 	case m != nil && x.req.Method == protocol.MethodInitialize:

@@ -731,6 +731,33 @@ func TestKeysNameOneQuestion(t *testing.T) {
 	}
 }
 
+// An answer that was accepted by an older program, or by another replica, is
+// judged again: what the question is now decides.
+func TestKnownAnswersAreJudgedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		form := nameForm()
+		c := fixture{tools: ask(textTool(func(ctx context.Context, call *registry.Call) (string, error) {
+			text, err := elicit(form)(ctx, call)
+			if err != nil {
+				return "", err
+			}
+			_, err = call.Roots(ctx, "roots")
+			return text, err
+		}))}.connect(t).client(newestStateless, canAll)
+		_, r := c.step("tools/call", callAsk)
+		_, r = c.step("tools/call", callAsk+`,"inputResponses":{"q":`+ada+`}`+r.state())
+		form.Form.Fields[0].MinLength = 4
+		_, r = c.step("tools/call", callAsk+`,"inputResponses":{"roots":`+root+`}`+r.state())
+		if r == nil || len(r.questions(t)) != 1 || r.questions(t)[0].key != "q" {
+			t.Fatalf("it does not ask again: %+v", r)
+		}
+		m, _ := c.step("tools/call", callAsk+`,"inputResponses":{"q":{"action":"accept","content":{"name":"Grace"}},"roots":`+root+`}`+r.state())
+		if diff := cmp.Diff(`accept {"name":"Grace"}`, m.outcome()); diff != "" {
+			t.Errorf("the outcome (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // What a call has to remember is bounded. The client learns it, since its
 // answers may be the reason.
 func TestStateIsBounded(t *testing.T) {

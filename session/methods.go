@@ -44,3 +44,11 @@ func methodTable() []method {
 		{protocol.MethodTasksCancel, stateless, stateless, (*exchange).cancelTask},
 	}
 }
+
+// method returns the method called name, or nil. Most calls are of one.
+func (s *Server) method(name string) *method {
+	if name == protocol.MethodToolsCall {
+		return s.toolsCall
+	}
+	return s.methods[name]
+}

@@ -77,6 +77,16 @@ func newSealKey(secret []byte) (k sealKey, err error) {
 	return k, err
 }
 
+// CursorKey returns the key for cursors that goes with state keys, so that
+// replicas which share those accept each other's cursors. It is nil, which makes
+// a random one, if there are no state keys.
+func CursorKey(stateKeys [][]byte) ([]byte, error) {
+	if len(stateKeys) == 0 {
+		return nil, nil
+	}
+	return hkdf.Key(sha256.New, stateKeys[0], nil, "cloudg cursors", 32)
+}
+
 // binding is what a state is good for.
 type binding struct {
 	principal, method, target string

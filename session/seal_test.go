@@ -82,6 +82,9 @@ func openVault(t testing.TB, keys ...string) *vault {
 	if err := reg.AddPrompt(prompt); err != nil {
 		t.Fatal(err)
 	}
+	if err := reg.AddTemplate(registry.Template{URITemplate: "test://any/{+path}", Name: "t", Handler: read}); err != nil {
+		t.Fatal(err)
+	}
 	if err := reg.AddResource(registry.Resource{URI: "test://withdraw", Name: "r", Handler: read}, registry.Resource{URI: "test://deposit", Name: "d", Handler: read}); err != nil {
 		t.Fatal(err)
 	}
@@ -273,6 +276,9 @@ func TestStateIsBoundToItsTarget(t *testing.T) {
 		{"alice", "resources/read", `"uri":"test://withdraw"`},
 		{"alice", "resources/read", `"uri":"test://deposit"`},
 		{"bob", "tools/call", `"name":"withdraw"`},
+		// These two are the same if principal, method and URI are only put together.
+		{"alice", "resources/read", `"uri":"test://any/resources/readtest://withdraw"`},
+		{"aliceresources/readtest://any/", "resources/read", `"uri":"test://withdraw"`},
 	}
 	for i, from := range targets {
 		state := v.state(from)

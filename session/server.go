@@ -69,9 +69,10 @@ type Server struct {
 	drained chan struct{} // closed by Drain
 	drain   func()        // closes it, once
 
-	methods map[string]*method
-	names   map[string]string
-	meta    []byte // `"_meta":{"io.modelcontextprotocol/serverInfo":…` without the closing brace
+	methods   map[string]*method
+	toolsCall *method // one of them
+	names     map[string]string
+	meta      []byte // `"_meta":{"io.modelcontextprotocol/serverInfo":…` without the closing brace
 }
 
 // NewServer returns a server. The error says which option is wrong.
@@ -116,6 +117,7 @@ func NewServer(o *Options) (*Server, error) {
 		s.methods[m.name] = &m
 		s.names[m.name] = m.name
 	}
+	s.toolsCall = s.methods[protocol.MethodToolsCall]
 	if err := s.addExtensions(o.Extensions); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}

@@ -33,6 +33,7 @@ type StoreOptions struct {
 // with the store. All methods may be called by several goroutines.
 type Store struct {
 	opts StoreOptions
+	born time.Time
 	stop chan struct{}
 	wg   sync.WaitGroup // the sweeper
 
@@ -47,9 +48,9 @@ type Store struct {
 type stored struct {
 	owner   *policy.Principal
 	session io.Closer
-	uses    int // requests in flight and open streams
-	begun   time.Time
-	idle    time.Time // since when, if there are no uses
+	uses    int           // requests in flight and open streams
+	begun   time.Duration // after the store
+	idle    time.Duration // since when, after the store, if there are no uses
 }
 
 // belongs reports whether the session is the principal's. One whose roles have
@@ -63,7 +64,7 @@ type tidier interface{ Tidy(now time.Time) }
 
 // NewStore returns an empty store. Close ends it.
 func NewStore(o *StoreOptions) *Store {
-	s := &Store{stop: make(chan struct{}), sessions: make(map[string]*stored), perOwner: make(map[string]int)}
+	s := &Store{born: time.Now(), stop: make(chan struct{}), sessions: make(map[string]*stored), perOwner: make(map[string]int)}
 	if o != nil {
 		s.opts = *o
 	}
@@ -85,7 +86,7 @@ func NewStore(o *StoreOptions) *Store {
 // error is a [*policy.LimitError].
 func (s *Store) Add(p *policy.Principal, session io.Closer) (string, error) {
 	id := rand.Text()
-	now := time.Now()
+	now := time.Since(s.born)
 	s.mu.Lock()
 	var evicted io.Closer
 	err := s.roomLocked(p.ID, &evicted)
@@ -128,9 +129,9 @@ func full(reason string, own bool) error {
 }
 
 func (s *Store) oldestIdleLocked(owner string) (oldest string) {
-	var since time.Time
+	var since time.Duration
 	for id, e := range s.sessions {
-		if e.owner.ID == owner && e.uses == 0 && (oldest == "" || e.idle.Before(since)) {
+		if e.owner.ID == owner && e.uses == 0 && (oldest == "" || e.idle < since) {
 			oldest, since = id, e.idle
 		}
 	}
@@ -167,7 +168,7 @@ func (s *Store) Release(id string) {
 	defer s.mu.Unlock()
 	if e := s.sessions[id]; e != nil {
 		e.uses--
-		e.idle = time.Now()
+		e.idle = time.Since(s.born)
 	}
 }
 
@@ -196,7 +197,7 @@ func (s *Store) sweep() {
 			return
 		case <-ticker.C:
 		}
-		expired, others := s.inspect(time.Now())
+		expired, others := s.inspect(time.Since(s.born))
 		for _, session := range expired {
 			session.Close()
 		}
@@ -220,12 +221,12 @@ func (s *Store) interval() time.Duration {
 
 // inspect takes the sessions out whose time is over, and returns the others that
 // have to tidy up.
-func (s *Store) inspect(now time.Time) (expired []io.Closer, others []tidier) {
+func (s *Store) inspect(now time.Duration) (expired []io.Closer, others []tidier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.sessions {
-		idle := s.opts.IdleTimeout > 0 && e.uses == 0 && now.Sub(e.idle) >= s.opts.IdleTimeout
-		old := s.opts.MaxAge > 0 && now.Sub(e.begun) >= s.opts.MaxAge
+		idle := s.opts.IdleTimeout > 0 && e.uses == 0 && now-e.idle >= s.opts.IdleTimeout
+		old := s.opts.MaxAge > 0 && now-e.begun >= s.opts.MaxAge
 		if idle || old {
 			expired = append(expired, s.takeLocked(id))
 		} else if t, ok := e.session.(tidier); ok {

@@ -92,7 +92,7 @@ func (h *Handler) member(s *httpSession, m jsonrpc.Message) []byte {
 	req := m.(*jsonrpc.Request)
 	switch {
 	case req.IsNotification():
-		s.handler.Notify(s.life, req, s)
+		s.handler.Notify(h.life, req, s)
 		return nil
 	case req.Method == protocol.MethodInitialize:
 		return jsonrpc.AppendError(nil, req.ID, true, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize cannot be part of a batch"))
@@ -102,7 +102,6 @@ func (h *Handler) member(s *httpSession, m jsonrpc.Message) []byte {
 		return jsonrpc.AppendError(nil, req.ID, true, h.tooManyCalls())
 	}
 	defer s.leave(x)
-	x.ctx.Derive(s.life)
 	frame, _ := jsonrpc.Answer(&x.ctx, h.log, s.handler, req, x, nil) // the answer says it
 	x.ctx.Cancel(jsonrpc.ErrClosed)
 	if x.cancelled.Load() {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"container/list"
 	"context"
 	"crypto/tls"
 	"net"
@@ -21,10 +20,14 @@ type connections struct {
 
 	mu   sync.Mutex // guards the fields below
 	open int
-	idle *list.List // of *connection, idle for longest first
+	idle connection // the ends of a ring of those that are idle, for longest first
 }
 
-func newConnections(limit int) *connections { return &connections{limit: limit, idle: list.New()} }
+func newConnections(limit int) *connections {
+	a := &connections{limit: limit}
+	a.idle.next, a.idle.previous = &a.idle, &a.idle
+	return a
+}
 
 // connection is a connection that counts.
 type connection struct {
@@ -32,7 +35,8 @@ type connection struct {
 	all     *connections
 	surplus bool // it came when the limit was reached
 
-	idle *list.Element // guarded by all.mu; nil while it is in use
+	next, previous *connection // in the ring of the idle ones; guarded by all.mu; nil while it is in use
+
 	once sync.Once
 }
 
@@ -58,10 +62,16 @@ func (c *connection) CloseWrite() error {
 
 // useLocked takes a connection out of the idle ones.
 func (a *connections) useLocked(c *connection) {
-	if c.idle != nil {
-		a.idle.Remove(c.idle)
-		c.idle = nil
+	if c.next != nil {
+		c.next.previous, c.previous.next = c.previous, c.next
+		c.next, c.previous = nil, nil
 	}
+}
+
+// restLocked adds a connection to the idle ones.
+func (a *connections) restLocked(c *connection) {
+	c.next, c.previous = &a.idle, a.idle.previous
+	c.next.previous, c.previous.next = c, c
 }
 
 // admit counts a new connection. It returns nil if that was one too many, and
@@ -70,8 +80,8 @@ func (a *connections) admit(conn net.Conn) *connection {
 	a.mu.Lock()
 	var victim *connection
 	if a.open >= a.limit {
-		if oldest := a.idle.Front(); oldest != nil {
-			victim = oldest.Value.(*connection)
+		if oldest := a.idle.next; oldest != &a.idle {
+			victim = oldest
 			a.useLocked(victim)
 		}
 	}
@@ -99,7 +109,7 @@ func (a *connections) note(conn net.Conn, state http.ConnState) {
 	defer a.mu.Unlock()
 	a.useLocked(c)
 	if state == http.StateIdle {
-		c.idle = a.idle.PushBack(c)
+		a.restLocked(c)
 	}
 }
 

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -51,6 +52,25 @@ func (h *Handler) newEvents(w http.ResponseWriter, r *http.Request) *eventStream
 		h: h, w: w, rc: http.NewResponseController(w), over: make(chan struct{}), mu: newWriteLock(),
 		http2: r.ProtoMajor == 2, chunked: r.ProtoMajor == 1 && r.ProtoMinor >= 1,
 	}
+}
+
+func (h *Handler) eventHeaders(header http.Header) {
+	header["Content-Type"] = h.values.events
+	header["Cache-Control"] = h.values.noCache
+	header["X-Accel-Buffering"] = h.values.noBuffer
+}
+
+// single answers with a stream of one event. There is nothing to come back for,
+// so that it has no id.
+func (h *Handler) single(w http.ResponseWriter, frame []byte) {
+	const before, after = "data: ", "\n\n"
+	header := w.Header()
+	h.eventHeaders(header)
+	header["Content-Length"] = []string{strconv.Itoa(len(before) + len(frame) + len(after))}
+	h.status(w, http.StatusOK)
+	io.WriteString(w, before)
+	w.Write(frame)
+	io.WriteString(w, after) // a client that is gone needs no answer
 }
 
 // start sends the headers, and what was sent already, and keeps the stream alive
@@ -178,10 +198,7 @@ func (s *eventStream) flushLocked() {
 func (s *eventStream) writeLocked() error {
 	if !s.opened {
 		s.opened = true
-		header := s.w.Header()
-		header["Content-Type"] = s.h.values.events
-		header["Cache-Control"] = s.h.values.noCache
-		header["X-Accel-Buffering"] = s.h.values.noBuffer
+		s.h.eventHeaders(s.w.Header())
 		s.w.WriteHeader(http.StatusOK)
 	}
 	s.wrote = time.Now()
@@ -255,13 +272,11 @@ func (s *eventStream) endLocked(cause error) {
 	s.left = true
 }
 
-// hold keeps the answer open until the stream is over, the client is gone, or
-// another reason to end it has come.
-func (s *eventStream) hold(client context.Context, ended <-chan struct{}) {
+// hold keeps the answer open until the stream is over or the client is gone.
+func (s *eventStream) hold(client context.Context) {
 	select {
 	case <-s.over:
 	case <-client.Done():
-	case <-ended:
 	}
 	s.end(errStreamDone)
 }

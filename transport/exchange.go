@@ -130,7 +130,7 @@ func (x *exchange) CloseStream(retry time.Duration) {
 
 // finish answers with the response. Nobody writes when it has returned.
 func (x *exchange) finish(frame []byte, err error) {
-	x.conclude(err)
+	x.conclude()
 	switch cancelled := x.cancelled.Load(); {
 	case cancelled && x.replay != nil:
 		x.replay.abandon()
@@ -142,6 +142,8 @@ func (x *exchange) finish(frame []byte, err error) {
 		x.replay.finish(frame)
 	case x.events != nil:
 		_ = x.events.finish(&event{data: frame}) // a client that is gone needs no answer
+	case x.mustStream(err):
+		x.h.single(x.w, frame)
 	default:
 		x.h.frame(x.w, statusOf(err), frame)
 	}
@@ -150,16 +152,13 @@ func (x *exchange) finish(frame []byte, err error) {
 	}
 }
 
-// conclude settles the form of the answer: from now on it does not change.
-func (x *exchange) conclude(err error) {
+// conclude settles what the answer is so far: from now on that does not change.
+func (x *exchange) conclude() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.done = true
 	if x.upgrade != nil {
 		x.upgrade.Stop()
-	}
-	if x.events == nil && !x.cancelled.Load() && x.mustStream(err) {
-		x.events = x.h.newEvents(x.w, x.r) // one event and the end: there is nothing to come back for
 	}
 }
 

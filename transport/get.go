@@ -42,7 +42,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, p *policy.Principa
 		return
 	}
 	out.start()
-	out.hold(r.Context(), s.life.Done())
+	out.hold(r.Context())
 	stream.detach(out)
 }
 
@@ -60,7 +60,9 @@ func (h *Handler) attach(r *http.Request, s *httpSession, out *eventStream) *rep
 	last := r.Header.Get(headerLastID)
 	if last == "" || !version.Resumable() {
 		own := s.standalone()
-		own.carry(out, version.PrimesStreams())
+		if !own.carry(out, version.PrimesStreams()) {
+			return nil
+		}
 		return own
 	}
 	token, seq, ok := parseEventID(last)

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,8 +22,6 @@ var errNoStream = errors.New("the client has no stream open")
 type httpSession struct {
 	h       *Handler
 	handler Session
-	life    context.Context // of its calls
-	stop    context.CancelCauseFunc
 
 	mu       sync.Mutex // guards the fields below
 	calls    []*exchange
@@ -34,27 +33,22 @@ type httpSession struct {
 }
 
 func (h *Handler) newSession(handler jsonrpc.Handler) *httpSession {
-	s := &httpSession{h: h, handler: handler.(Session)}
-	s.life, s.stop = context.WithCancelCause(h.life)
-	return s
+	return &httpSession{h: h, handler: handler.(Session)}
 }
 
 // Close ends the session: its calls are cancelled and its streams closed. The
 // store calls it.
 func (s *httpSession) Close() error {
-	s.mu.Lock()
-	if s.finished {
-		s.mu.Unlock()
+	calls, streams, waiting, first := s.close()
+	if !first {
 		return nil
 	}
-	s.finished = true
-	streams := s.streams
-	if s.own != nil {
-		streams = append(streams, s.own)
+	for _, x := range calls {
+		x.ctx.Cancel(errSessionEnded)
 	}
-	s.streams = nil
-	s.mu.Unlock()
-	s.stop(errSessionEnded)
+	for _, answer := range waiting {
+		close(answer)
+	}
 	for _, r := range streams {
 		r.end(errSessionEnded)
 	}
@@ -62,7 +56,25 @@ func (s *httpSession) Close() error {
 	return nil
 }
 
-// enter notes a call in flight. It reports false at the bound.
+// close lets nothing begin any more and returns what has to end.
+func (s *httpSession) close() (calls []*exchange, streams []*replayStream, waiting []chan *jsonrpc.Response, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished {
+		return nil, nil, nil, false
+	}
+	s.finished = true
+	streams = slices.Clone(s.streams)
+	if s.own != nil {
+		streams = append(streams, s.own)
+	}
+	waiting = slices.Collect(maps.Values(s.pending))
+	s.streams, s.pending = nil, nil
+	return slices.Clone(s.calls), streams, waiting, true
+}
+
+// enter notes a call in flight. It reports false at the bound. A call of a
+// session that has ended meanwhile is cancelled at once.
 func (s *httpSession) enter(x *exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,6 +82,10 @@ func (s *httpSession) enter(x *exchange) bool {
 		return false
 	}
 	s.calls = append(s.calls, x)
+	x.ctx.Derive(s.h.life) // a client that is gone has not cancelled
+	if s.finished {
+		x.ctx.Cancel(errSessionEnded)
+	}
 	return true
 }
 
@@ -128,35 +144,43 @@ func (s *httpSession) Call(ctx context.Context, method string, params []byte) ([
 // call sends a request of our own by the given way and waits for the answer.
 func (s *httpSession) call(ctx context.Context, method string, params []byte, send func([]byte) error) ([]byte, error) {
 	answer := make(chan *jsonrpc.Response, 1)
-	id := s.expect(answer)
+	id, ok := s.expect(answer)
+	if !ok {
+		return nil, errSessionEnded
+	}
 	defer s.expectNoMore(id)
 	if err := send(jsonrpc.AppendRequest(nil, id, method, params)); err != nil {
 		return nil, err
 	}
 	select {
-	case r := <-answer:
-		if r.Error != nil {
+	case r, ok := <-answer:
+		switch {
+		case !ok:
+			return nil, errSessionEnded
+		case r.Error != nil:
 			return nil, r.Error
 		}
 		return r.Result, nil
 	case <-ctx.Done():
 		return nil, &jsonrpc.CallError{ID: id, Cause: context.Cause(ctx)}
-	case <-s.life.Done():
-		return nil, context.Cause(s.life)
 	}
 }
 
 // expect says where the response to our next request goes, and returns its id.
-func (s *httpSession) expect(answer chan *jsonrpc.Response) jsonrpc.ID {
+// Once the session has ended there will be none.
+func (s *httpSession) expect(answer chan *jsonrpc.Response) (jsonrpc.ID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.finished {
+		return "", false
+	}
 	s.lastID++
 	id := jsonrpc.ID(strconv.FormatUint(s.lastID, 10))
 	if s.pending == nil {
 		s.pending = make(map[jsonrpc.ID]chan *jsonrpc.Response)
 	}
 	s.pending[id] = answer
-	return id
+	return id, true
 }
 
 func (s *httpSession) expectNoMore(id jsonrpc.ID) {

@@ -132,7 +132,7 @@ func (h *Handler) initialize(x *exchange, p *policy.Principal) {
 		return
 	}
 	session := h.newSession(h.opts.Backend.Open(p))
-	x.ctx.Derive(session.life)
+	x.ctx.Derive(h.life)
 	frame, err := jsonrpc.Answer(&x.ctx, h.log, session.handler, x.req, session, nil)
 	x.ctx.Cancel(jsonrpc.ErrClosed)
 	switch {
@@ -182,7 +182,7 @@ func (h *Handler) handshake(x *exchange, p *policy.Principal) {
 	defer release()
 	x.session = s
 	if x.req.IsNotification() {
-		s.handler.Notify(s.life, x.req, s)
+		s.handler.Notify(h.life, x.req, s)
 		h.status(x.w, http.StatusAccepted)
 		return
 	}
@@ -196,7 +196,6 @@ func (h *Handler) handshake(x *exchange, p *policy.Principal) {
 		return
 	}
 	defer s.leave(x)
-	x.ctx.Derive(s.life) // a client that is gone has not cancelled
 	x.run(s.handler)
 }
 

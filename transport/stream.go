@@ -48,6 +48,7 @@ type replayStream struct {
 	kept      [][]byte  // the data of the latest events
 	bytes     int64     // of what is kept
 	discarded bool      // nothing is kept any more
+	closed    bool      // the session has ended, and nothing is carried any more
 }
 
 func (h *Handler) newReplayStream() *replayStream {
@@ -201,16 +202,20 @@ func (s *replayStream) primingLocked(seq uint64) *event {
 // carry lets an answer carry the stream from now on, beginning with what no
 // answer has taken yet. What carried it before ends. Prime says that the client
 // is told at once where it is, so that it can come back before anything has
-// happened.
-func (s *replayStream) carry(out *eventStream, prime bool) {
+// happened. It reports false if the session has ended.
+func (s *replayStream) carry(out *eventStream, prime bool) bool {
 	s.lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
 	s.replaceLocked(out)
 	from := max(s.sent, s.oldestLocked())
 	if prime {
 		s.sendLocked(s.primingLocked(from))
 	}
 	s.replayLocked(from)
+	return true
 }
 
 // resume lets an answer carry the stream from behind the event with the given
@@ -218,7 +223,7 @@ func (s *replayStream) carry(out *eventStream, prime bool) {
 func (s *replayStream) resume(out *eventStream, after uint64) bool {
 	s.lock()
 	defer s.mu.Unlock()
-	if after > s.seq || after < s.oldestLocked() {
+	if s.closed || after > s.seq || after < s.oldestLocked() {
 		return false
 	}
 	s.replaceLocked(out)
@@ -262,6 +267,7 @@ func (s *replayStream) end(cause error) {
 		out.end(cause)
 	}
 	s.discardLocked()
+	s.closed = true
 }
 
 // cut ends the answer that carries the stream, so that the client comes back for

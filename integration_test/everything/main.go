@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -140,7 +139,10 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 		return err
 	}
 	defer skills.Close()
-	stateKeys, cursorKey := c.keys()
+	stateKeys, cursorKey, err := c.keys()
+	if err != nil {
+		return err
+	}
 	server, err := session.NewServer(&session.Options{
 		Layer:        layer.New(&layer.Options{Registry: reg, Timeout: c.timeout, MaxOutput: c.maxOutput, PageSize: c.pageSize, CursorKey: cursorKey, Logger: log}),
 		Info:         protocol.Implementation{Name: "everything", Title: "Everything", Version: "1.0.0"},
@@ -167,11 +169,11 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, st
 }
 
 // keys returns what replicas have in common, or nothing, and then this process
-// makes its own. The cursors get a key that is derived, so that no key has two uses.
-func (c *config) keys() (state [][]byte, cursor []byte) {
-	if c.stateKey == "" {
-		return nil, nil
+// makes its own.
+func (c *config) keys() (state [][]byte, cursor []byte, err error) {
+	if c.stateKey != "" {
+		state = [][]byte{[]byte(c.stateKey)}
 	}
-	derived := sha256.Sum256([]byte("cursors of lists\x00" + c.stateKey))
-	return [][]byte{[]byte(c.stateKey)}, derived[:]
+	cursor, err = session.CursorKey(state)
+	return state, cursor, err
 }
