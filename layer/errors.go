@@ -79,15 +79,32 @@ func failure(err error) *registry.Failure {
 // missingAbility returns the error for the peer if a handler needs what the
 // client cannot do, or nil. The stateless era has a code for that.
 func missingAbility(inv *Invocation, err error) error {
-	var missing *registry.MissingAbilityError
-	if !errors.As(err, &missing) {
+	abilities := missingAbilities(err)
+	if abilities == 0 {
 		return nil
 	}
+	missing := &registry.MissingAbilityError{Missing: abilities}
 	if !inv.Call.Version.Stateless() {
 		return invalidParams("%v", missing)
 	}
-	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", missing.Missing)
-	e.Data = append(missing.Missing.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
+	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", abilities)
+	e.Data = append(abilities.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
 	e.Status = 400
 	return e
+}
+
+// missingAbilities returns all abilities that an error says are missing; a
+// handler may have joined several such errors.
+func missingAbilities(err error) (a registry.Ability) {
+	switch e := err.(type) {
+	case *registry.MissingAbilityError:
+		return e.Missing
+	case interface{ Unwrap() []error }:
+		for _, joined := range e.Unwrap() {
+			a |= missingAbilities(joined)
+		}
+	case interface{ Unwrap() error }:
+		return missingAbilities(e.Unwrap())
+	}
+	return a
 }

@@ -69,6 +69,9 @@ func (l *Layer) deliberate(ctx context.Context, inv *Invocation, err error) erro
 	if missing := missingAbility(inv, err); missing != nil {
 		return missing
 	}
+	if errors.Is(err, registry.ErrInputRequired) {
+		return err
+	}
 	if f := failure(err); f != nil {
 		return invalidParams("%s", f.Text)
 	}

@@ -69,11 +69,13 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 	if errors.As(err, &invalid) {
 		return registry.ErrorResult(fmt.Sprintf("Invalid arguments for %s: %s", inv.tool.Name, invalid.Error())), nil
 	}
-	var missing *registry.MissingAbilityError
-	if errors.As(err, &missing) && !inv.Call.Version.Stateless() {
-		return registry.ErrorResult(fmt.Sprintf("%s cannot run here: %v.", inv.tool.Name, missing)), nil
+	if missing := missingAbilities(err); missing != 0 && !inv.Call.Version.Stateless() {
+		return registry.ErrorResult(fmt.Sprintf("%s cannot run here: %v.", inv.tool.Name, &registry.MissingAbilityError{Missing: missing})), nil
 	}
 	if err := missingAbility(inv, err); err != nil {
+		return nil, err
+	}
+	if errors.Is(err, registry.ErrInputRequired) {
 		return nil, err
 	}
 	if f := failure(err); f != nil {
