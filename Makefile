@@ -44,7 +44,7 @@ interop: ## real clients against integration_test/everything
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for t in $(FUZZERS); do \
 		pkg=$${t%%:*}; name=$${t##*:}; echo "== $$pkg $$name"; \
-		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) $$pkg; \
+		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=20x $$pkg; \
 	done
 
 bench: ## the benchmarks of all packages
