@@ -4,10 +4,6 @@ GO       ?= go
 FUZZTIME ?= 20s
 ARGS     ?=
 
-# Every fuzz target as package:name.
-FUZZERS = $(shell grep -rlE '^func Fuzz' --include=*_test.go . | grep -v '^./integration_test/' | while read -r f; do \
-	sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' $$f | sed "s|^|$$(dirname $$f):|"; done | sort)
-
 .PHONY: help run build test check fmt tidy lint conformance interop fuzz bench clean
 
 help: ## list the targets
@@ -42,10 +38,7 @@ interop: ## real clients against integration_test/everything
 	bash integration_test/interop/run.sh
 
 fuzz: ## every fuzz target for FUZZTIME each
-	@set -e; for t in $(FUZZERS); do \
-		pkg=$${t%%:*}; name=$${t##*:}; echo "== $$pkg $$name"; \
-		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=20x $$pkg; \
-	done
+	FUZZTIME=$(FUZZTIME) bash .ci/fuzz
 
 bench: ## the benchmarks of all packages
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
