@@ -8,7 +8,7 @@ import (
 
 // ListenerQuery says which sockets [Host.Listeners] tells about.
 type ListenerQuery struct {
-	Protocol string `json:"protocol,omitempty" jsonschema:"description=Only tcp or udp (IPv4 and IPv6) or unix; all when absent,enum=tcp,enum=udp,enum=unix"`
+	Protocol string `json:"protocol,omitempty" jsonschema:"description=Only tcp or udp (IPv4 and IPv6) or unix; all when absent,enum=tcp|udp|unix"`
 	Port     int    `json:"port,omitempty" jsonschema:"description=Only this port,minimum=1,maximum=65535"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"description=Most sockets to return,minimum=1,maximum=1000,default=50"`
 	Offset   int    `json:"offset,omitempty" jsonschema:"description=How many to skip; next_offset of an earlier answer,minimum=0"`
@@ -26,11 +26,11 @@ type ListenerList struct {
 // Listener is a socket that waits for peers: TCP and Unix sockets that listen, and
 // UDP and Unix datagram sockets with an address and no peer.
 type Listener struct {
-	Protocol   string  `json:"protocol" jsonschema:"description=tcp or tcp6 or udp or udp6 or unix,enum=tcp,enum=tcp6,enum=udp,enum=udp6,enum=unix"`
-	Type       string  `json:"type" jsonschema:"description=stream or datagram or seqpacket,enum=stream,enum=datagram,enum=seqpacket"`
+	Protocol   string  `json:"protocol" jsonschema:"description=tcp or tcp6 or udp or udp6 or unix,enum=tcp|tcp6|udp|udp6|unix"`
+	Type       string  `json:"type" jsonschema:"description=stream or datagram or seqpacket,enum=stream|datagram|seqpacket"`
 	Address    string  `json:"address" jsonschema:"description=Local IP address or path; a path that starts with @ is abstract and empty is unnamed"`
 	Port       int     `json:"port,omitempty" jsonschema:"description=Local port; absent for unix,minimum=1,maximum=65535"`
-	State      string  `json:"state" jsonschema:"description=listening or unconnected (datagrams),enum=listening,enum=unconnected"`
+	State      string  `json:"state" jsonschema:"description=listening or unconnected (datagrams),enum=listening|unconnected"`
 	Inode      uint64  `json:"inode" jsonschema:"description=Number of the socket"`
 	UID        *uint32 `json:"uid,omitempty" jsonschema:"description=User id of who made it; not told for unix,minimum=0"`
 	User       string  `json:"user,omitempty" jsonschema:"description=Name of that user; the id when it has no name here"`

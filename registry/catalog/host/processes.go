@@ -37,7 +37,7 @@ const (
 // Filter sees command lines as they are shown, with secrets cut out: otherwise it
 // could be used to guess them.
 type ProcessQuery struct {
-	Sort   string `json:"sort,omitempty" jsonschema:"description=Order: cpu or memory (highest first)\\, pid\\, name\\, start (newest first),enum=cpu,enum=memory,enum=pid,enum=name,enum=start,default=cpu"`
+	Sort   string `json:"sort,omitempty" jsonschema:"description=Order: cpu or memory (highest first)\\, pid\\, name\\, start (newest first),enum=cpu|memory|pid|name|start,default=cpu"`
 	Filter string `json:"filter,omitempty" jsonschema:"description=RE2 expression searched for in the name and the shown command line; letter case does not matter,maxLength=512"`
 	User   string `json:"user,omitempty" jsonschema:"description=Only processes of this user (name or numeric id)"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"description=Most processes to return,minimum=1,maximum=1000,default=50"`
