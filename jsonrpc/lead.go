@@ -51,7 +51,7 @@ func (l *lead) begin() uint64 {
 
 // end ends a run. It reports false if the lead was taken meanwhile.
 func (l *lead) end(s uint64) bool {
-	return l.state.CompareAndSwap(s, s&^leadMask|leadIdle)
+	return l.state.CompareAndSwap(s, s&^leadMask) // leadIdle is zero
 }
 
 // stir keeps the watcher awake for a while: something waits to be written.

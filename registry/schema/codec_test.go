@@ -57,30 +57,32 @@ type tree struct {
 
 type everything struct {
 	*Base
-	Text   string               `json:"text" jsonschema:"what to say, in English,minLength=2,maxLength=5"`
-	Unit   unit                 `json:"unit,omitempty" jsonschema:"enum=celsius|kelvin"`
-	Limit  int                  `json:"limit" jsonschema:"default=10,maximum=100"`
-	Ratio  float64              `json:"ratio,omitempty"`
-	On     *bool                `json:"on"`
-	Tags   []string             `json:"tags,omitzero" jsonschema:"minItems=1,uniqueItems,items.pattern=^[a-z]{1\\,3}$"`
-	Labels map[string]int8      `json:"labels,omitempty"`
-	When   time.Time            `json:"when,omitzero"`
-	Raw    json.RawMessage      `json:"raw,omitempty"`
-	Any    any                  `json:"any,omitempty"`
-	Blob   []byte               `json:"blob,omitempty"`
-	Small  uint8                `json:"small,omitempty"`
-	Pair   [2]int               `json:"pair,omitzero"`
-	Note   *string              `json:"note" jsonschema:"nullable"`
-	Tree   *tree                `json:"tree,omitempty"`
-	Number json.Number          `json:"number,omitempty"`
-	Words  []string             `json:"words,omitempty" jsonschema:"default=[\"a\",\"b\"]"`
-	Color  *color               `json:"color,omitempty"`
-	Own    *pair                `json:"own,omitempty"`
-	Ports  map[uint16]string    `json:"ports,omitempty"`
-	Hosts  map[netip.Addr]int   `json:"hosts,omitempty"`
-	Hidden string               `json:"-"`
-	Dash   string               `json:"-,omitempty"`
-	Deep   map[string][]float32 `json:"deep,omitempty"`
+	Text   string             `json:"text" jsonschema:"what to say, in English,minLength=2,maxLength=5"`
+	Unit   unit               `json:"unit,omitempty" jsonschema:"enum=celsius|kelvin"`
+	Limit  int                `json:"limit" jsonschema:"default=10,maximum=100"`
+	Ratio  float64            `json:"ratio,omitempty"`
+	On     *bool              `json:"on"`
+	Tags   []string           `json:"tags,omitzero" jsonschema:"minItems=1,uniqueItems,items.pattern=^[a-z]{1\\,3}$"`
+	Labels map[string]int8    `json:"labels,omitempty"`
+	When   time.Time          `json:"when,omitzero"`
+	Raw    json.RawMessage    `json:"raw,omitempty"`
+	Any    any                `json:"any,omitempty"`
+	Blob   []byte             `json:"blob,omitempty"`
+	Small  uint8              `json:"small,omitempty"`
+	Pair   [2]int             `json:"pair,omitzero"`
+	Note   *string            `json:"note" jsonschema:"nullable"`
+	Tree   *tree              `json:"tree,omitempty"`
+	Number json.Number        `json:"number,omitempty"`
+	Words  []string           `json:"words,omitempty" jsonschema:"default=[\"a\",\"b\"]"`
+	Color  *color             `json:"color,omitempty"`
+	Own    *pair              `json:"own,omitempty"`
+	Ports  map[uint16]string  `json:"ports,omitempty"`
+	Hosts  map[netip.Addr]int `json:"hosts,omitempty"`
+	Hidden string             `json:"-"`
+	//lint:ignore SA5008 the rule for this tag is what the test is about
+	Dash string               `json:"-,omitempty"`
+	Deep map[string][]float32 `json:"deep,omitempty"`
+	//lint:ignore U1000 it must not show
 	secret string
 }
 

@@ -138,7 +138,7 @@ func (d *deriver) fieldPlan(f goField) (fieldPlan, error) {
 // omission is the rule by which a field is left out when a struct is written.
 func omission(f goField, p *plan) func(reflect.Value) bool {
 	zero := reflect.Value.IsZero
-	if m, ok := reflect.TypeFor[isZeroer](), f.Type.Implements(reflect.TypeFor[isZeroer]()); ok && m != nil {
+	if f.Type.Implements(reflect.TypeFor[isZeroer]()) {
 		zero = func(v reflect.Value) bool { return v.Interface().(isZeroer).IsZero() }
 	}
 	switch {

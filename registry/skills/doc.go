@@ -13,9 +13,10 @@
 // begin with a dot. A symbolic link or a special file is refused: it cannot be
 // served as what it is. Below a directory that is not a skill itself, every
 // directory with a SKILL.md is one, and the directories on the way become the
-// beginning of its URI. A program can bring skills along as an embed.FS. A skill inside another one belongs to both: it has an
-// entry of its own, and its files are files of the outer skill as well. If it is
-// not a sound skill it is only that.
+// beginning of its URI. A program can bring skills along as an embed.FS. A skill
+// inside another one belongs to both: it has an entry of its own, and its files
+// are files of the outer skill as well. If it is not a sound skill it is only
+// that.
 //
 // # A skill is what it was
 //

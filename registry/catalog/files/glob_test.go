@@ -113,7 +113,7 @@ func FuzzGlob(f *testing.F) {
 		}
 		got, err := files.MatchGlob(pattern, name)
 		clean := "/" + name + "/"
-		if err != nil || strings.ContainsAny(pattern, "[]{},\\\xff") || strings.Contains(pattern, "***") || strings.Count(pattern, "*") > 6 ||
+		if err != nil || strings.ContainsAny(pattern, `[]{},\`) || strings.IndexByte(pattern, 0xff) >= 0 || strings.Contains(pattern, "***") || strings.Count(pattern, "*") > 6 ||
 			strings.Contains(clean, "//") || strings.Contains(clean, "/./") || strings.Contains(clean, "/../") ||
 			strings.ToValidUTF8(name+pattern, "\uFFFD") != name+pattern {
 			return
