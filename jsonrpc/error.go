@@ -101,6 +101,10 @@ func WireError(ctx context.Context, log *slog.Logger, method string, err error) 
 	if p != nil {
 		attrs = append(attrs, slog.String("stack", string(p.StackTrace())))
 	}
+	var more interface{ LogAttrs() []slog.Attr }
+	if errors.As(err, &more) {
+		attrs = append(attrs, more.LogAttrs()...)
+	}
 	log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
 	return &Error{Code: CodeInternal, Message: "internal error (incident " + incident + ")"}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/protocol"
@@ -80,7 +81,7 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 	}
 	if f := failure(err); f != nil {
 		if f.Err != nil {
-			l.log.DebugContext(ctx, "tool failed", "tool", inv.tool.Name, "error", f.Err)
+			l.logTool(ctx, slog.LevelDebug, "tool failed", inv, f.Err)
 		}
 		return registry.ErrorResult(f.Text), nil
 	}
@@ -88,6 +89,12 @@ func (l *Layer) runTool(ctx context.Context, inv *Invocation) (Result, error) {
 		return registry.ErrorResult(fmt.Sprintf("%s did not finish within %v and was stopped. Ask for less, or ask the operator for a longer timeout.", inv.tool.Name, inv.timeout)), nil
 	}
 	return nil, err
+}
+
+// logTool logs something about a call of a tool.
+func (l *Layer) logTool(ctx context.Context, level slog.Level, text string, inv *Invocation, err error) {
+	attrs := []slog.Attr{slog.String("tool", inv.tool.Name), slog.Any("error", err)}
+	l.log.LogAttrs(ctx, level, text, append(attrs, inv.Call.Trace().LogAttrs()...)...)
 }
 
 // tryTool runs the handler if nothing speaks against it.
@@ -122,7 +129,7 @@ func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*p
 	}
 	if !res.IsError && !(l.plain && inv.tool.ExactOutput()) {
 		if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
-			l.log.ErrorContext(ctx, "a tool returned what its output schema forbids", "tool", inv.tool.Name, "error", err)
+			l.logTool(ctx, slog.LevelError, "a tool returned what its output schema forbids", inv, err)
 			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil
 		}
 	}

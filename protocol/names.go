@@ -49,6 +49,9 @@ const (
 	MetaServerInfo         string = "io.modelcontextprotocol/serverInfo"
 	MetaSubscriptionID     string = "io.modelcontextprotocol/subscriptionId"
 	MetaProgressToken      string = "progressToken"
+	MetaTraceParent        string = "traceparent"
+	MetaTraceState         string = "tracestate"
+	MetaBaggage            string = "baggage"
 )
 
 // Error codes. Those from -32020 on belong to the stateless era only.

@@ -19,7 +19,7 @@ import (
 type Session struct {
 	server    *Server
 	principal *policy.Principal
-	life      context.Context // of what the session sends by itself
+	life      context.Context // of what the session sends by itself; ended by Drain
 	end       context.CancelFunc
 
 	mu       sync.Mutex       // guards the fields below
@@ -31,8 +31,6 @@ type Session struct {
 	watched  map[string]bool    // resources that the handshake session subscribed to
 	listens  int
 	closed   bool
-
-	drained chan struct{} // closed by Drain
 }
 
 // clientInfo is what a client said of itself in the handshake. It decides
@@ -51,7 +49,8 @@ func (s *Session) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc
 	if err != nil {
 		return dst, err
 	}
-	return m.handle(x, dst)
+	dst, err = m.handle(x, dst)
+	return dst, x.withTrace(err)
 }
 
 // Notify implements [jsonrpc.Handler]. What it does not know it ignores.
@@ -98,7 +97,6 @@ func (s *Session) Drain() {
 	if closed {
 		return
 	}
-	close(s.drained)
 	s.end()
 	if changes != nil {
 		changes.Close()

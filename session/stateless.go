@@ -42,7 +42,8 @@ func (s *stateless) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonr
 	if err != nil {
 		return dst, err
 	}
-	return m.handle(x, dst)
+	dst, err = m.handle(x, dst)
+	return dst, x.withTrace(err)
 }
 
 // Notify implements [jsonrpc.Handler]. No notification means anything without a
