@@ -68,10 +68,10 @@ func readAtMost(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// grow doubles the room of b, up to one byte more than the announced size, which
-// is what it takes to see the end.
+// grow makes four times as much room, up to one byte more than the announced
+// size, which is what it takes to see the end.
 func grow(b []byte, size int64) []byte {
-	room := 2 * int64(cap(b))
+	room := 4 * int64(cap(b))
 	if size >= 0 {
 		room = min(room, max(size, int64(len(b)))+1)
 	}

@@ -231,12 +231,33 @@ func (h *Handler) frame(w http.ResponseWriter, status int, frame []byte) {
 	header["Cache-Control"] = h.values.noStore
 	header["Content-Length"] = []string{strconv.Itoa(len(frame))}
 	h.status(w, status)
-	w.Write(frame) // a client that is gone needs no answer
+	h.write(w, frame)
 }
 
-// status begins an answer. Deadlines of a connection stay when a request is
-// over, so each answer sets its own.
-func (h *Handler) status(w http.ResponseWriter, status int) {
+// portion is how much has to get through within the write timeout, in bytes. A
+// client with a slow line is not one that does not read.
+const portion = 256 << 10
+
+// write writes a body, in portions that each have their own deadline.
+func (h *Handler) write(w http.ResponseWriter, body []byte) {
+	for len(body) > portion {
+		if _, err := w.Write(body[:portion]); err != nil {
+			return // the client is gone and needs no answer
+		}
+		body = body[portion:]
+		h.extend(w)
+	}
+	w.Write(body)
+}
+
+// extend gives the next write its time. Deadlines of a connection stay when a
+// request is over, so that no answer can do without.
+func (h *Handler) extend(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.opts.WriteTimeout)) // not every writer has deadlines
+}
+
+// status begins an answer.
+func (h *Handler) status(w http.ResponseWriter, status int) {
+	h.extend(w)
 	w.WriteHeader(status)
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -69,7 +70,7 @@ func (h *Handler) single(w http.ResponseWriter, frame []byte) {
 	header["Content-Length"] = []string{strconv.Itoa(len(before) + len(frame) + len(after))}
 	h.status(w, http.StatusOK)
 	io.WriteString(w, before)
-	w.Write(frame)
+	h.write(w, frame)
 	io.WriteString(w, after) // a client that is gone needs no answer
 }
 
@@ -185,7 +186,7 @@ func (s *eventStream) flushLocked() {
 	if err == nil {
 		err = s.rc.Flush()
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, http.ErrNotSupported) { // some writers send everything at the end
 		s.endLocked(err)
 		return
 	}
@@ -201,11 +202,17 @@ func (s *eventStream) writeLocked() error {
 		s.h.eventHeaders(s.w.Header())
 		s.w.WriteHeader(http.StatusOK)
 	}
-	s.wrote = time.Now()
-	s.deadline(s.wrote.Add(s.h.opts.WriteTimeout))
-	_, err := s.w.Write(s.buf)
-	s.buf = s.buf[:0]
-	return err
+	rest := s.buf
+	for {
+		s.wrote = time.Now()
+		s.deadline(s.wrote.Add(s.h.opts.WriteTimeout))
+		n := min(len(rest), portion)
+		_, err := s.w.Write(rest[:n])
+		if rest = rest[n:]; err != nil || len(rest) == 0 {
+			s.buf = s.buf[:0]
+			return err
+		}
+	}
 }
 
 // deadline sets the time until which writes must have succeeded, unless there

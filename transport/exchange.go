@@ -34,12 +34,33 @@ type exchange struct {
 
 // run calls the handler and answers.
 func (x *exchange) run(handler jsonrpc.Handler) {
-	if x.accept.events {
+	if x.accept.events && x.h.opts.UpgradeAfter > 0 {
 		x.upgrade = time.AfterFunc(x.h.opts.UpgradeAfter, x.becomeStream)
 	}
-	frame, err := jsonrpc.Answer(&x.ctx, x.h.log, handler, x.req, x, make([]byte, 0, 512))
+	buf := x.h.buffer()
+	frame, err := jsonrpc.Answer(&x.ctx, x.h.log, handler, x.req, x, (*buf)[:0])
 	x.ctx.Cancel(jsonrpc.ErrClosed)
 	x.finish(frame, err)
+	x.h.recycle(buf, frame)
+}
+
+// maxBuffer bounds the buffers that are kept for other answers, in bytes.
+const maxBuffer = 4 << 20
+
+// buffer returns a buffer for an answer.
+func (h *Handler) buffer() *[]byte {
+	if b, ok := h.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 0, 512)
+	return &b
+}
+
+// recycle keeps the buffer of an answer that nobody uses any more.
+func (h *Handler) recycle(b *[]byte, answer []byte) {
+	if *b = answer; cap(answer) <= maxBuffer {
+		h.buffers.Put(b)
+	}
 }
 
 // becomeStream turns an answer that takes long into a stream.
@@ -171,8 +192,11 @@ func (x *exchange) mustStream(err error) bool {
 // statusOf returns the status for the error of a handler: that which the error
 // asks for, or 200, since an error is an answer.
 func statusOf(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
 	var s interface{ HTTPStatus() int }
-	if err != nil && errors.As(err, &s) && s.HTTPStatus() != 0 {
+	if errors.As(err, &s) && s.HTTPStatus() != 0 {
 		return s.HTTPStatus()
 	}
 	return http.StatusOK

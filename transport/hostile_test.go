@@ -260,3 +260,42 @@ func TestReaderOfNoRefusals(t *testing.T) {
 		}
 	})
 }
+
+// A client with a slow line gets its answer, in either form; one that does not
+// read is left.
+func TestSlowLine(t *testing.T) {
+	text := strings.Repeat("x", 2<<20)
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		t.Run(accept, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := startSite(t, &siteOptions{window: 16 << 10})
+				body, h := modernCall("1", "echo", `{"text":"`+text+`"}`)
+				req := s.request("POST", "/mcp", body, h.with(header{"Accept": accept}))
+				start := time.Now()
+				resp, err := s.client.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				var got int
+				for buf := make([]byte, 16<<10); err == nil; time.Sleep(time.Second) {
+					var n int
+					n, err = io.ReadFull(resp.Body, buf)
+					got += n
+				}
+				if err != io.ErrUnexpectedEOF && err != io.EOF || got < len(text) || time.Since(start) < 2*transport.DefaultWriteTimeout {
+					t.Errorf("%d bytes in %v, then %v", got, time.Since(start), err)
+				}
+				resp, err = s.client.Do(s.request("POST", "/mcp", body, h.with(header{"Accept": accept})))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * transport.DefaultWriteTimeout)
+				if b, err := io.ReadAll(resp.Body); err == nil || len(b) > len(text)/2 {
+					t.Errorf("%d bytes were left for a client that did not read, then %v", len(b), err)
+				}
+				resp.Body.Close()
+			})
+		})
+	}
+}

@@ -54,7 +54,9 @@ type Session interface {
 // use between Acquire and Release.
 type Store interface {
 	// Add stores a session and returns its id. The error is a
-	// [*policy.LimitError] at a bound. The session is closed when the store ends it.
+	// [*policy.LimitError] at a bound. The session is closed when the store ends
+	// it. If it has a method Tidy(time.Time), the store calls that every minute or
+	// so, and the session forgets what nobody has come back for.
 	Add(*policy.Principal, io.Closer) (id string, err error)
 	// Acquire returns the session with the id if it is the principal's.
 	Acquire(id string, p *policy.Principal) (io.Closer, bool)
@@ -100,7 +102,7 @@ type HTTPOptions struct {
 	BodyTimeout  time.Duration // 0: DefaultBodyTimeout
 	WriteTimeout time.Duration // of one write; 0: DefaultWriteTimeout
 	KeepAlive    time.Duration // silence after which a stream gets a comment; 0: DefaultKeepAlive, negative: never
-	UpgradeAfter time.Duration // a call that takes longer is answered by a stream if it may; 0: DefaultUpgradeAfter
+	UpgradeAfter time.Duration // a call that takes longer is answered by a stream if it may; 0: DefaultUpgradeAfter, negative: never
 	Retry        time.Duration // when clients come back for a stream that broke off; 0: DefaultRetry, negative: they decide
 	MaxStreams   int           // event streams of a session that can be resumed; 0: DefaultMaxStreams
 	MaxReplay    int64         // bytes that all sessions together keep for clients that come back; 0: DefaultMaxReplay
@@ -122,6 +124,7 @@ type Handler struct {
 	life context.Context // of handshake calls, which outlive their connection
 	end  context.CancelCauseFunc
 
+	buffers  sync.Pool    // of *[]byte, for answers
 	replayed atomic.Int64 // bytes that are kept for clients that come back
 
 	mu       sync.Mutex // guards the fields below
@@ -216,7 +219,7 @@ func cleanPath(p string) string {
 		p = p[1:]
 	}
 	if len(p) > 1 {
-		p = "/" + strings.Trim(p, "/")
+		p = strings.TrimRight(p, "/")
 	}
 	return p
 }

@@ -210,6 +210,26 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
+// plainWriter can neither flush nor have deadlines.
+type plainWriter struct{ recorder *httptest.ResponseRecorder }
+
+func (w plainWriter) Header() http.Header         { return w.recorder.Header() }
+func (w plainWriter) Write(p []byte) (int, error) { return w.recorder.Write(p) }
+func (w plainWriter) WriteHeader(status int)      { w.recorder.WriteHeader(status) }
+
+// A writer of somebody else's, which can do little, gets the whole answer.
+func TestPlainWriter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := siteWithoutServer(t)
+		body, h := modernCall("1", "steps", `{"n":3}`)
+		w := plainWriter{httptest.NewRecorder()}
+		s.handler.ServeHTTP(w, s.request("POST", "/mcp", body, h))
+		if events := readEvents(w.recorder.Body.Bytes()); w.recorder.Code != 200 || len(events) != 4 || !strings.Contains(events[3].data, "done 3") {
+			t.Errorf("%d %+v", w.recorder.Code, events)
+		}
+	})
+}
+
 // FuzzAccept checks the reading of Accept against a plain one, for headers that
 // are made of known parts, and that nothing else panics.
 func FuzzAccept(f *testing.F) {

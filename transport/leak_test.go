@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,25 +21,34 @@ func held() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// goroutines returns how many goroutines the bubble of the caller has, and what
+// they are doing. Those of tests that are over may be ending still.
+func goroutines() (int, string) {
+	buf := make([]byte, 4<<20)
+	all := string(buf[:runtime.Stack(buf, true)])
+	own, _, _ := strings.Cut(all, "\n") // goroutine 1 [running, synctest bubble 1]:
+	bubble := own[strings.Index(own, "synctest bubble"):]
+	return strings.Count(all, bubble), all
+}
+
 // leaks checks that what f does leaves nothing behind when the given time has
 // passed: no goroutine at all, and no memory to speak of.
 func (s *site) leaks(f func(), later time.Duration) {
 	s.t.Helper()
-	settle := func() int {
-		time.Sleep(time.Minute) // short-lived timers
+	s.forgets = true
+	settle := func() {
+		time.Sleep(later + time.Minute) // short-lived timers
 		s.client.CloseIdleConnections()
 		synctest.Wait()
-		return runtime.NumGoroutine()
 	}
-	s.forgets = true
 	f() // whatever is made once
-	time.Sleep(later)
-	goroutines, memory := settle(), held()
+	settle()
+	before, _ := goroutines()
+	memory := held()
 	f()
-	time.Sleep(later)
-	if n := settle(); n != goroutines {
-		buf := make([]byte, 1<<20)
-		s.t.Errorf("%d goroutines, before there were %d:\n%s", n, goroutines, buf[:runtime.Stack(buf, true)])
+	settle()
+	if n, all := goroutines(); n != before {
+		s.t.Errorf("%d goroutines, before there were %d:\n%s", n, before, all)
 	}
 	if more := held() - memory; more > max(memory/20, 256<<10) {
 		s.t.Errorf("%d bytes more than the %d before", more, memory)
@@ -52,7 +62,7 @@ func TestA35AbandonedSessions(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		s := startSite(t, &siteOptions{store: session.StoreOptions{MaxSessions: n, MaxPerPrincipal: n, IdleTimeout: time.Hour}})
-		idle := runtime.NumGoroutine()
+		idle, _ := goroutines()
 		s.leaks(func() {
 			for range n {
 				s.open("2025-11-25", nil)
@@ -62,8 +72,8 @@ func TestA35AbandonedSessions(t *testing.T) {
 			}
 			s.client.CloseIdleConnections()
 			synctest.Wait()
-			if now := runtime.NumGoroutine(); now > idle+2 {
-				t.Errorf("%d goroutines with %d sessions, %d without", now, n, idle)
+			if now, all := goroutines(); now != idle {
+				t.Errorf("%d goroutines with %d sessions, %d without:\n%s", now, n, idle, all)
 			}
 		}, 2*time.Hour)
 		if got := s.store.Stats(); got.Sessions != 0 || got.Ended != uint64(2*n) {

@@ -21,6 +21,9 @@ const (
 	DefaultGrace             = 10 * time.Second
 )
 
+// maxHTTP2Streams bounds the requests that are in flight on one connection.
+const maxHTTP2Streams = 100
+
 // ServerOptions configures [Serve]. Handler and Listeners are mandatory.
 type ServerOptions struct {
 	Handler   *Handler
@@ -98,6 +101,7 @@ func newServer(o *ServerOptions) (*server, error) {
 		ReadHeaderTimeout: s.opts.ReadHeaderTimeout,
 		IdleTimeout:       s.opts.IdleTimeout,
 		MaxHeaderBytes:    s.opts.MaxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return o.Handler.life }, // so that the end cancels every call
 		ConnContext:       conns.mark,
@@ -195,12 +199,8 @@ func (s *server) shutdown() {
 	s.tell("STOPPING=1")
 	grace, cancel := context.WithTimeoutCause(context.Background(), s.opts.Grace, errGrace)
 	defer cancel()
-	idle := make(chan struct{})
-	s.wg.Go(func() { // until grace has ended
-		defer close(idle)
-		_ = s.http.Shutdown(grace) // what it leaves is closed below
-	})
-	s.wg.Go(func() { // until grace has ended
+	s.wg.Go(func() { _ = s.http.Shutdown(grace) }) // until grace has ended; what it leaves is closed below
+	s.wg.Go(func() {                               // until grace has ended
 		select {
 		case <-s.opts.Now:
 			cancel()
@@ -210,13 +210,10 @@ func (s *server) shutdown() {
 	if err := s.opts.Handler.Shutdown(grace); err != nil {
 		s.log.Warn("requests in flight were cancelled", "cause", err)
 	}
-	timer := time.NewTimer(lastWords)
-	defer timer.Stop()
-	select {
-	case <-idle:
-	case <-grace.Done():
-	case <-timer.C: // only connections without a request are left
-	}
+	// The handlers are done, but net/http may still be writing what they said.
+	last, cancelLast := context.WithTimeout(context.Background(), lastWords)
+	defer cancelLast()
+	_ = s.http.Shutdown(last)
 	_ = s.http.Close() // the error is that of listeners which are closed already
 }
 
