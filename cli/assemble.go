@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,9 @@ type serving struct {
 // serving it is for this process alone: what others share, such as the directory
 // of tasks, is left alone.
 func (inv *invocation) assemble(s *serving) (_ *assembly, err error) {
-	hub := notify.New(nil)
+	// Every session subscribes, however many there may be, besides requests that listen.
+	sessions := cmp.Or(inv.set.http.maxSessions, session.DefaultMaxSessions)
+	hub := notify.New(&notify.Options{MaxSubscribers: sessions + notify.DefaultMaxSubscribers})
 	a := &assembly{closers: []io.Closer{hub}}
 	defer func() {
 		if err != nil {

@@ -46,8 +46,11 @@ func (f Filter) lists() kindSet {
 	return s
 }
 
-// uriSet returns f's URIs as a set, or the first reason to refuse them.
+// uriSet returns f's URIs as a set, nil if there are none, or the first reason to refuse them.
 func (f Filter) uriSet(maximum int) (map[string]struct{}, error) {
+	if len(f.URIs) == 0 {
+		return nil, nil // a subscriber without resources, as most are, costs no map
+	}
 	set := make(map[string]struct{}, min(len(f.URIs), maximum))
 	for _, uri := range f.URIs {
 		if err := checkURI(uri); err != nil {

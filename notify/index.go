@@ -9,7 +9,7 @@ import "weak"
 type interest struct {
 	handle weak.Pointer[Subscriber]
 	lists  kindSet
-	uris   map[string]struct{} // never nil
+	uris   map[string]struct{} // nil until there is one
 }
 
 // covers reports whether one of the subscribed URIs covers uri.

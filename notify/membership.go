@@ -71,6 +71,9 @@ func (h *Hub) link(in *interest, uri string) error {
 	case h.index.pairs >= h.opts.MaxTotalURIs:
 		return tooManyTotalURIs(h.opts.MaxTotalURIs)
 	}
+	if in.uris == nil {
+		in.uris = make(map[string]struct{})
+	}
 	in.uris[uri] = struct{}{}
 	h.index.link(in, uri)
 	return nil

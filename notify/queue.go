@@ -133,14 +133,15 @@ func (q *queue) finish() {
 	q.delivering.Done()
 }
 
-// stop empties the queue, so that no delivery begins any more; it does not wait
-// for one that is under way. Nothing comes in afterwards, because the caller has
+// stop empties the queue, so that no delivery begins any more, and reports
+// whether one is under way, for which it does not wait. Nothing comes in afterwards, because the caller has
 // taken the subscriber out of the index before.
-func (q *queue) stop() {
+func (q *queue) stop() (running bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.forgetLocked()
 	if q.timer != nil {
 		q.timer.Stop()
 	}
+	return q.running
 }

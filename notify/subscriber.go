@@ -50,7 +50,8 @@ func (s *Subscriber) RemoveURI(uri string) { s.hub.unlink(s.interest, uri) }
 func (s *Subscriber) Close() {
 	s.cleanup.Stop()
 	s.hub.remove(s.interest)
-	s.queue.stop()
-	await(&s.queue.delivering)
+	if s.queue.stop() {
+		await(&s.queue.delivering)
+	}
 	runtime.KeepAlive(s) // the cleanup must not count an orderly end as a leak
 }

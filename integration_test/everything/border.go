@@ -27,8 +27,8 @@ func (b *border) flags(f *flag.FlagSet) {
 }
 
 // policies returns what the flags ask for; without tokens everybody is served.
-func (b *border) policies() (*policy.Guard, *policy.Tokens, error) {
-	guard, err := policy.NewGuard(policy.GuardOptions{AllowedHosts: b.allowedHosts, CORSOrigins: b.corsOrigins, LoopbackBind: true})
+func (b *border) policies(loopback bool) (*policy.Guard, *policy.Tokens, error) {
+	guard, err := policy.NewGuard(policy.GuardOptions{AllowedHosts: b.allowedHosts, CORSOrigins: b.corsOrigins, LoopbackBind: loopback})
 	if err != nil || len(b.tokens) == 0 {
 		return guard, nil, err
 	}

@@ -2,52 +2,47 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"net"
-	"net/http"
 	"time"
 
 	"cloudg.dev/cloudg/session"
 	"cloudg.dev/cloudg/transport"
 )
 
-// maxBody lets the benchmark send messages of 8 MiB.
-const maxBody = 16 << 20
+const (
+	// maxBody lets the benchmark send messages of 8 MiB.
+	maxBody = 16 << 20
+	// maxSessions lets the benchmark hold as many sessions as it asks for.
+	maxSessions = 20_000
+	// maxConnections, since each session may hold a stream open.
+	maxConnections = maxSessions + 1000
+	// maxSubscribers, since sessions and listening requests subscribe.
+	maxSubscribers = 2 * maxSessions
+)
 
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, c *config, server *session.Server, log *slog.Logger) error {
-	store := session.NewStore(&session.StoreOptions{MaxSessions: 20_000, MaxPerPrincipal: 20_000})
+	store := session.NewStore(&session.StoreOptions{MaxSessions: maxSessions, MaxPerPrincipal: maxSessions})
 	defer store.Close()
-	guard, tokens, err := c.border.policies()
+	listeners, err := transport.Listen(ctx, []string{c.http}, nil)
+	if err != nil {
+		return err
+	}
+	guard, tokens, err := c.border.policies(transport.Loopback(listeners))
 	if err != nil {
 		return err
 	}
 	handler, err := transport.NewHandler(&transport.HTTPOptions{
 		Backend: server, Store: store, Guard: guard, Tokens: tokens, LegacySSE: true, MaxBody: maxBody,
-		JSONResponse: c.mode == "json", AlwaysSSE: c.mode == "sse", Logger: log,
+		WriteTimeout: c.writeTimeout, JSONResponse: c.mode == "json", AlwaysSSE: c.mode == "sse", Logger: log,
 	})
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.http)
-	if err != nil {
-		return err
+	for _, l := range listeners {
+		log.Info("listening", "address", l.Addr().String())
 	}
-	log.Info("listening", "address", l.Addr().String())
-	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }() // ends with Shutdown or Close below
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	err = errors.Join(handler.Shutdown(grace), srv.Shutdown(grace))
-	if err != nil {
-		srv.Close()
-	}
-	return nil
+	return transport.Serve(ctx, &transport.ServerOptions{
+		Handler: handler, Listeners: listeners, MaxConnections: maxConnections, Grace: 2 * time.Second, Logger: log,
+	})
 }

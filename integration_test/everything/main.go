@@ -41,22 +41,23 @@ func main() {
 
 // config is what the flags say.
 type config struct {
-	stdio     bool
-	http      string
-	mode      string
-	stateless bool
-	tools     int // -1: all fixtures
-	more      int
-	pageSize  int
-	maxLine   int
-	maxOutput int
-	timeout   time.Duration
-	sideFile  string
-	taskDir   string
-	logLevel  string
-	debug     string
-	stateKey  string
-	border    border
+	stdio        bool
+	http         string
+	mode         string
+	stateless    bool
+	tools        int // -1: all fixtures
+	more         int
+	pageSize     int
+	maxLine      int
+	maxOutput    int
+	timeout      time.Duration
+	writeTimeout time.Duration
+	sideFile     string
+	taskDir      string
+	logLevel     string
+	debug        string
+	stateKey     string
+	border       border
 }
 
 func parseFlags(args []string) (*config, error) {
@@ -72,6 +73,7 @@ func parseFlags(args []string) (*config, error) {
 	f.IntVar(&c.maxLine, "max-line", 0, "bytes of a line; 0 is the default")
 	f.IntVar(&c.maxOutput, "max-output", -1, "bytes of text of a result; -1 is no limit")
 	f.DurationVar(&c.timeout, "timeout", 0, "time for a call; 0 is the default")
+	f.DurationVar(&c.writeTimeout, "write-timeout", 0, "time for one write over HTTP; 0 is the default")
 	f.StringVar(&c.sideFile, "side", "", "file that the tool side appends to")
 	f.StringVar(&c.taskDir, "task-dir", "", "directory that keeps tasks; in memory without it")
 	f.StringVar(&c.stateKey, "state-key", "", "secret under which replicas seal the state of calls and the cursors of lists; without it they are for one process")
@@ -114,7 +116,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) int {
 }
 
 func serve(ctx context.Context, c *config, log *slog.Logger, stdin io.Reader, stdout io.Writer) (err error) {
-	hub := notify.New(nil)
+	hub := notify.New(&notify.Options{MaxSubscribers: maxSubscribers})
 	defer hub.Close()
 	reg := registry.New(&registry.Options{OnChange: session.Announce(hub)})
 	f := &fixtures{reg: reg, hub: hub, log: log, sideFile: c.sideFile}

@@ -48,7 +48,7 @@ type Options struct {
 	MaxDepth int
 	// MaxWork bounds the steps of one validation, to which one is added for each
 	// byte of the value. A step is the application of one subschema to one value,
-	// or something that takes about as long. Zero means 230,000.
+	// or something that takes about as long. Zero means 500,000.
 	MaxWork int
 	// MaxSchemas bounds the subschemas of all documents together; the names and
 	// values that they list, and the size of patterns, count as well. Zero means
