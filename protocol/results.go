@@ -21,10 +21,10 @@ type CallToolResult struct {
 // AppendMembers appends the members of the result object, the first one without
 // a comma before it and without _meta, which the caller merges with its own.
 func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
-	dst = r.grow(dst)
+	dst = r.grow(dst, v)
 	dst = append(dst, `"content":`...)
 	dst = AppendContents(dst, r.Content, v)
-	if r.StructuredContent != nil && v.HasStructuredContent() {
+	if len(r.StructuredContent) > 0 && v.HasStructuredContent() {
 		dst = append(dst, `,"structuredContent":`...)
 		dst = jsonwire.AppendLine(dst, r.StructuredContent)
 	}
@@ -35,9 +35,13 @@ func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
 }
 
 // grow makes room for a large result at once, instead of doubling a buffer on
-// the way. Escapes may still make it grow.
-func (r *CallToolResult) grow(dst []byte) []byte {
-	size := len(r.StructuredContent)
+// the way. What the version leaves out needs none; escapes may still make it
+// grow.
+func (r *CallToolResult) grow(dst []byte, v Version) []byte {
+	size := 0
+	if v.HasStructuredContent() {
+		size = len(r.StructuredContent)
+	}
 	for _, c := range r.Content {
 		switch c := c.(type) {
 		case *Text:
@@ -45,7 +49,9 @@ func (r *CallToolResult) grow(dst []byte) []byte {
 		case *Image:
 			size += base64.StdEncoding.EncodedLen(len(c.Data))
 		case *Audio:
-			size += base64.StdEncoding.EncodedLen(len(c.Data))
+			if v.HasAudio() {
+				size += base64.StdEncoding.EncodedLen(len(c.Data))
+			}
 		case *EmbeddedResource:
 			size += len(c.Resource.Text) + base64.StdEncoding.EncodedLen(len(c.Resource.Blob))
 		}

@@ -64,7 +64,7 @@ func AppendIcons(dst []byte, icons []Icon) []byte {
 // Annotations tell a client whom content is for and how much it matters.
 type Annotations struct {
 	Audience     []string // "user", "assistant"
-	Priority     float64  // 0 to 1; sent only if HasPriority
+	Priority     float64  // 0 to 1; sent only if HasPriority, and never outside these bounds
 	HasPriority  bool
 	LastModified string // ISO 8601
 }
@@ -80,7 +80,7 @@ func appendAnnotations(dst []byte, a *Annotations, v Version) []byte {
 		dst = append(dst, `,"audience":`...)
 		dst = AppendStrings(dst, a.Audience)
 	}
-	if a.HasPriority {
+	if a.HasPriority && 0 <= a.Priority && a.Priority <= 1 { // which NaN is not
 		dst = append(dst, `,"priority":`...)
 		dst = jsonwire.AppendFloat(dst, a.Priority)
 	}
@@ -133,13 +133,19 @@ func appendText(dst []byte, name, value string) []byte {
 func AppendText(dst []byte, name, value string) []byte { return appendText(dst, name, value) }
 
 // AppendMeta appends a member "_meta" with a comma before it, or nothing if
-// meta is empty or the version has none.
+// meta is no object or the version has none.
 func AppendMeta(dst, meta []byte, v Version) []byte {
-	if len(meta) == 0 || !v.HasTitle() {
+	if !v.HasTitle() || !isObject(meta) {
 		return dst
 	}
 	dst = append(dst, `,"_meta":`...)
 	return jsonwire.AppendLine(dst, meta)
+}
+
+// isObject reports whether raw JSON is an object.
+func isObject(raw []byte) bool {
+	i := jsonwire.SkipSpace(raw)
+	return i < len(raw) && raw[i] == '{'
 }
 
 // appendInt appends an integer member with a comma before it.
@@ -150,14 +156,15 @@ func appendInt(dst []byte, name string, value int64) []byte {
 	return strconv.AppendInt(dst, value, 10)
 }
 
-// AppendMembers appends the members of a raw object, each after a comma.
+// AppendMembers appends the members of a raw object, each after a comma, or
+// nothing if obj is no object.
 func AppendMembers(dst, obj []byte) []byte {
-	if len(obj) == 0 {
+	if !isObject(obj) {
 		return dst
 	}
 	start := len(dst)
 	dst = jsonwire.AppendLine(dst, obj)
-	if dst[len(dst)-1] != '}' || jsonwire.SkipSpace(dst[start+1:]) == len(dst)-start-2 {
+	if jsonwire.SkipSpace(dst[start+1:]) == len(dst)-start-2 {
 		return dst[:start] // an empty object
 	}
 	dst[start] = ',' // in place of the opening brace
