@@ -126,13 +126,40 @@ func (x *exchange) open(dst []byte) []byte {
 // close appends what ends a result object that has members: metadata of the
 // handler's, raw JSON or nil, merged with the server's own.
 func (x *exchange) close(dst, meta []byte) []byte {
+	meta = withoutServerInfo(meta)
 	if !x.Version.Stateless() {
-		return append(protocol.AppendMeta(dst, meta, x.Version), '}')
+		// Results have metadata in all versions; what is inside them does not.
+		return append(protocol.AppendMeta(dst, meta, protocol.LatestHandshake), '}')
 	}
 	dst = append(dst, ',')
 	dst = append(dst, x.server.meta...)
 	dst = protocol.AppendMembers(dst, meta)
 	return append(dst, `}}`...)
+}
+
+// withoutServerInfo returns a handler's metadata without the member that is the
+// server's to write, in the stateless era, and nobody's in the other.
+func withoutServerInfo(meta []byte) []byte {
+	meta = meta[jsonwire.SkipSpace(meta):]
+	if jsonwire.Lookup(meta, protocol.MetaServerInfo) == nil {
+		return meta
+	}
+	rest := []byte{'{'}
+	for members := jsonwire.Members(meta); ; {
+		name, value, ok := members.Next()
+		if !ok {
+			return append(rest, '}')
+		}
+		if jsonwire.EqualString(name, protocol.MetaServerInfo) {
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(rest, name...)
+		rest = append(rest, ':')
+		rest = append(rest, value...)
+	}
 }
 
 // empty appends a result without members.

@@ -191,12 +191,14 @@ func TestResultMetadata(t *testing.T) {
 		` { } `:             {`{"content":[],"_meta":{ }}`, `{"resultType":"complete","content":[],"_meta":{` + info + `}}`},
 		`{"a":1}`:           {`{"content":[],"_meta":{"a":1}}`, `{"resultType":"complete","content":[],"_meta":{` + info + `,"a":1}}`},
 		"{\n \"a\": [1]\n}": {`{"content":[],"_meta":{"a":[1]}}`, `{"resultType":"complete","content":[],"_meta":{` + info + `,"a":[1]}}`},
+		` {"a":1,"io.modelcontextprotocol\/serverInfo":{"name":"other"}, "b":[ 2 ]}`: { // the server says who it is
+			`{"content":[],"_meta":{"a":1,"b":[ 2 ]}}`, `{"resultType":"complete","content":[],"_meta":{` + info + `,"a":1,"b":[ 2 ]}}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := fixture{tools: []registry.Tool{tool("t", func(context.Context, *registry.Call) (*protocol.CallToolResult, error) {
 				return &protocol.CallToolResult{Meta: []byte(own)}, nil
 			})}}.connect(t)
-			p.handshake("2025-11-25")
+			p.handshake("2024-11-05") // results had metadata from the beginning
 			if diff := cmp.Diff(want[0], string(p.ask(request("1", "tools/call", `"name":"t"`)).Result)); diff != "" {
 				t.Errorf("handshake era, %q (-want +got):\n%s", own, diff)
 			}

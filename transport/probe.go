@@ -79,7 +79,6 @@ func probeTarget(o *ProbeOptions) (network, address, host string, err error) {
 	if o.Address == "systemd" {
 		return "", "", "", errors.New(`the address "systemd" cannot be probed: name the one in the .socket unit`)
 	}
-	network, address, host = "tcp", o.Address, o.Address
 	if path, ok := strings.CutPrefix(o.Address, "unix:"); ok {
 		network, address, host = "unix", path, "localhost"
 	} else {
@@ -88,7 +87,7 @@ func probeTarget(o *ProbeOptions) (network, address, host string, err error) {
 			return "", "", "", fmt.Errorf("address %q: %w: want HOST:PORT or unix:PATH", o.Address, err)
 		}
 		address = net.JoinHostPort(reachable(name), port)
-		host = address
+		network, host = "tcp", address
 	}
 	if o.Host != "" {
 		host = o.Host

@@ -156,10 +156,6 @@ type countArgs struct {
 	N int `json:"n,omitempty"`
 }
 
-type regionArgs struct {
-	Region string `json:"region,omitempty"`
-}
-
 func typedTool[In any](s *site, name string, fn func(context.Context, *registry.Call, In) (string, error)) {
 	tool, err := registry.Typed(registry.Tool{Name: name, Description: "A fixture."}, fn)
 	if err == nil {
