@@ -83,7 +83,7 @@ func httpOptions() []option {
 			help: "Time in which the body of a request has to come, up to 24h. Default 2m.",
 			set:  func(s *settings, v string) (err error) { s.http.bodyTimeout, err = span(v); return err }},
 		{name: "--write-timeout", value: "DURATION", scope: forServer, only: justHTTP,
-			help: "Time in which a client has to take what is written to it, for each write, up to 24h. Default 30s.",
+			help: "Time in which a client has to take what is written to it, for each write of up to 1 MiB, at most 24h. Default 30s.",
 			set:  func(s *settings, v string) (err error) { s.http.writeTimeout, err = span(v); return err }},
 		{name: "--session-idle", value: "DURATION", scope: forServer, only: justHTTP,
 			help: "Time after which a session ends that has no request in flight and no open stream; 0 is never. Default 1h.",

@@ -235,8 +235,9 @@ func (h *Handler) frame(w http.ResponseWriter, status int, frame []byte) {
 }
 
 // portion is how much has to get through within the write timeout, in bytes. A
-// client with a slow line is not one that does not read.
-const portion = 256 << 10
+// client with a slow line is not one that does not read. Smaller portions would
+// wake a client that is fast more often than it has to be.
+const portion = 1 << 20
 
 // write writes a body, in portions that each have their own deadline.
 func (h *Handler) write(w http.ResponseWriter, body []byte) {

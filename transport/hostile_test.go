@@ -264,11 +264,11 @@ func TestReaderOfNoRefusals(t *testing.T) {
 // A client with a slow line gets its answer, in either form; one that does not
 // read is left.
 func TestSlowLine(t *testing.T) {
-	text := strings.Repeat("x", 2<<20)
+	text := strings.Repeat("x", 3<<20)
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		t.Run(accept, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := startSite(t, &siteOptions{window: 16 << 10})
+				s := startSite(t, &siteOptions{window: 40 << 10})
 				body, h := modernCall("1", "echo", `{"text":"`+text+`"}`)
 				req := s.request("POST", "/mcp", body, h.with(header{"Accept": accept}))
 				start := time.Now()
@@ -278,7 +278,7 @@ func TestSlowLine(t *testing.T) {
 				}
 				defer resp.Body.Close()
 				var got int
-				for buf := make([]byte, 16<<10); err == nil; time.Sleep(time.Second) {
+				for buf := make([]byte, 40<<10); err == nil; time.Sleep(time.Second) {
 					var n int
 					n, err = io.ReadFull(resp.Body, buf)
 					got += n

@@ -62,6 +62,7 @@ func TestA35AbandonedSessions(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		s := startSite(t, &siteOptions{store: session.StoreOptions{MaxSessions: n, MaxPerPrincipal: n, IdleTimeout: time.Hour}})
+		synctest.Wait() // those of the server have begun
 		idle, _ := goroutines()
 		s.leaks(func() {
 			for range n {

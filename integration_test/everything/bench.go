@@ -21,12 +21,13 @@ type progressIn struct {
 	Steps int `json:"steps" jsonschema:"description=How many notifications to send.,minimum=0,maximum=10000000"`
 }
 
-// moreIn is the input of the tools that only make the list long.
+// moreIn is the input of the tools that only make the list long. As elsewhere in
+// the benchmark its properties have no bounds, which would only add to the bytes.
 type moreIn struct {
 	Path      string   `json:"path" jsonschema:"description=File or directory to work on."`
-	Limit     int      `json:"limit,omitempty" jsonschema:"description=Largest number of entries to return.,minimum=1,maximum=1000"`
+	Limit     int      `json:"limit,omitempty" jsonschema:"description=Largest number of entries to return."`
 	Recursive bool     `json:"recursive,omitempty" jsonschema:"description=Whether to descend into subdirectories."`
-	Ratio     float64  `json:"ratio,omitempty" jsonschema:"description=Share of the entries to sample\\, between 0 and 1.,minimum=0,maximum=1"`
+	Ratio     float64  `json:"ratio,omitempty" jsonschema:"description=Share of the entries to sample\\, between 0 and 1."`
 	Tags      []string `json:"tags,omitempty" jsonschema:"description=Labels an entry must carry."`
 }
 
