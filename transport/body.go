@@ -68,12 +68,13 @@ func readAtMost(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// grow makes four times as much room, up to one byte more than the announced
-// size, which is what it takes to see the end.
+// grow makes more room: four times as much, or as much as was announced, plus the
+// byte that it takes to see the end, if that is not more than sixteen times what
+// has come.
 func grow(b []byte, size int64) []byte {
 	room := 4 * int64(cap(b))
-	if size >= 0 {
-		room = min(room, max(size, int64(len(b)))+1)
+	if size >= int64(len(b)) {
+		room = min(16*int64(cap(b)), size) + 1
 	}
 	return append(make([]byte, 0, room), b...)
 }
