@@ -52,7 +52,7 @@ func (h *Handler) buffer() *[]byte {
 	if b, ok := h.buffers.Get().(*[]byte); ok {
 		return b
 	}
-	b := make([]byte, 0, 512)
+	b := make([]byte, 0, 1024)
 	return &b
 }
 
