@@ -27,7 +27,7 @@ import (
 func wantOptions() map[string][]string {
 	server := strings.Fields("--transport --root --allow-write --skills --task-dir --prefix --include-category --exclude-category --include-tool --exclude-tool " +
 		"--timeout --page-size --max-output --max-in-flight --drain --state-key --log-level --log-format --auth-token")
-	some := strings.Fields("--help --max-line --listen --path --public-path --allowed-host --allowed-origin --cors-origin --insecure-no-auth " +
+	some := strings.Fields("--help --max-line --listen --path --public-path --trusted-proxy --allowed-host --allowed-origin --cors-origin --insecure-no-auth " +
 		"--tls-cert --tls-key --tls-client-ca --stateless --json-response --always-sse --max-body --max-header --max-connections --max-sessions " +
 		"--max-sessions-per-principal --max-streams --header-timeout --body-timeout --write-timeout --session-idle --keep-alive")
 	with := func(own ...string) []string { return slices.Concat(server, own, some) }

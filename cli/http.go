@@ -125,7 +125,7 @@ func (inv *invocation) handler(a *assembly, tokens *policy.Tokens, loopback bool
 	}
 	o := &transport.HTTPOptions{
 		Backend: a.sessions, Guard: guard, Tokens: tokens,
-		Path: h.path, PublicPath: h.publicPath, LegacySSE: inv.set.transport == overSSE,
+		Path: h.path, PublicPath: h.publicPath, TrustedProxies: h.trustedProxies, LegacySSE: inv.set.transport == overSSE,
 		MaxBody: int64(h.maxBody), BodyTimeout: h.bodyTimeout, WriteTimeout: h.writeTimeout, KeepAlive: h.keepAlive,
 		MaxStreams: h.maxStreams, MaxCalls: inv.set.maxInFlight,
 		JSONResponse: h.jsonResponse, AlwaysSSE: h.alwaysSSE, Logger: inv.log,

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +48,19 @@ func checkPath(v string) error {
 	return nil
 }
 
+// addProxy adds an address, or a range of them.
+func addProxy(list *[]netip.Prefix, v string) error {
+	p, err := netip.ParsePrefix(v)
+	if a, single := netip.ParseAddr(v); single == nil {
+		p, err = netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	if err != nil || p.Addr().Zone() != "" {
+		return fmt.Errorf("%q is no address: want one such as 10.0.0.7, or a range such as 10.0.0.0/24", v)
+	}
+	*list = append(*list, p.Masked())
+	return nil
+}
+
 func needsEscape(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`?#%\`, r)
 }
@@ -81,6 +96,8 @@ func (p *parser) checkHTTP() error {
 		return usagef("--tls-key needs --tls-cert, the certificate of the key")
 	case h.certFile == "" && h.clientCA != "":
 		return usagef("--tls-client-ca needs --tls-cert and --tls-key: a client shows its certificate over TLS only")
+	case h.publicPath != "" && len(h.trustedProxies) > 0:
+		return usagef("--trusted-proxy has no effect with --public-path, which says already what it would ask the proxy for")
 	case h.noAuth && len(h.tokens) > 0:
 		return usagef("--insecure-no-auth and --auth-token exclude each other: want one of them")
 	case h.noAuth && h.clientCA != "":

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"cloudg.dev/cloudg/layer"
@@ -46,6 +47,7 @@ type settings struct {
 type httpSettings struct {
 	listen           string
 	path, publicPath string
+	trustedProxies   []netip.Prefix
 
 	allowedHosts, allowedOrigins, corsOrigins []string
 

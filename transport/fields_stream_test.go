@@ -3,6 +3,7 @@ package transport_test
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -231,16 +232,36 @@ func TestMissedEventsComeWithTheNextStream(t *testing.T) {
 }
 
 func TestA32LegacyEndpointUnderAPrefix(t *testing.T) {
-	tests := []struct{ name, public, path, want string }{
-		{"relative", "", "/sse", "messages?sessionId="},
-		{"relative, trailing slash", "", "/sse/", "../messages?sessionId="},
-		{"public path", "/team-a/", "/sse", "/team-a/messages?sessionId="},
+	ours := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	others := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::/0")}
+	tests := []struct {
+		name, public, path string
+		trusted            []netip.Prefix
+		forwarded          []string
+		want               string
+	}{
+		{name: "relative", path: "/sse", want: "messages?sessionId="},
+		{name: "relative, trailing slash", path: "/sse/", want: "../messages?sessionId="},
+		{name: "public path", public: "/team-a/", path: "/sse", want: "/team-a/messages?sessionId="},
+		{name: "trusted proxy", path: "/sse", trusted: ours, forwarded: []string{"/team-a"}, want: "/team-a/messages?sessionId="},
+		{name: "trusted proxy, slashes", path: "/sse/", trusted: ours, forwarded: []string{"/team-a/x//"}, want: "/team-a/x/messages?sessionId="},
+		{name: "trusted proxy without a prefix", path: "/sse", trusted: ours, want: "messages?sessionId="},
+		{name: "no proxy is trusted", path: "/sse", forwarded: []string{"/evil"}, want: "messages?sessionId="},
+		{name: "another proxy is trusted", path: "/sse", trusted: others, forwarded: []string{"/evil"}, want: "messages?sessionId="},
+		{name: "public path before a proxy's", public: "/team-a", path: "/sse", trusted: ours, forwarded: []string{"/b"}, want: "/team-a/messages?sessionId="},
+		{name: "two prefixes", path: "/sse", trusted: ours, forwarded: []string{"/a", "/b"}, want: "messages?sessionId="},
+		{name: "a host", path: "/sse", trusted: ours, forwarded: []string{"//evil.example"}, want: "messages?sessionId="},
+		{name: "a URI", path: "/sse", trusted: ours, forwarded: []string{"http://evil.example"}, want: "messages?sessionId="},
+		{name: "no path", path: "/sse", trusted: ours, forwarded: []string{"/a b\"<"}, want: "messages?sessionId="},
+		{name: "too long", path: "/sse", trusted: ours, forwarded: []string{"/" + strings.Repeat("a", 300)}, want: "messages?sessionId="},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := startSite(t, &siteOptions{http: transport.HTTPOptions{LegacySSE: true, PublicPath: test.public}})
-				st := s.stream(s.request("GET", test.path, "", header{"Accept": "text/event-stream"}))
+				s := startSite(t, &siteOptions{http: transport.HTTPOptions{LegacySSE: true, PublicPath: test.public, TrustedProxies: test.trusted}})
+				req := s.request("GET", test.path, "", header{"Accept": "text/event-stream"})
+				req.Header["X-Forwarded-Prefix"] = test.forwarded
+				st := s.stream(req)
 				if e := st.must(); e.event != "endpoint" || !strings.HasPrefix(e.data, test.want) {
 					t.Errorf("%+v", e)
 				}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -92,11 +93,14 @@ type HTTPOptions struct {
 	Failures *policy.Failures // nil: failed authentication is not slowed
 	Resolver policy.Resolver  // nil: the principal is the token's, or "anonymous"
 
-	Path       string       // of the endpoint; empty: DefaultPath
-	PublicPath string       // what a proxy puts before our paths and strips again
-	LegacySSE  bool         // serve /sse and /messages for 2024-11-05 clients
-	HealthPath string       // of the liveness probe; empty: DefaultHealthPath; "-": neither that nor /readyz
-	Ready      func() error // nil: always ready
+	Path       string // of the endpoint; empty: DefaultPath
+	PublicPath string // what a proxy puts before our paths and strips again
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-Prefix is
+	// believed where there is no PublicPath.
+	TrustedProxies []netip.Prefix
+	LegacySSE      bool         // serve /sse and /messages for 2024-11-05 clients
+	HealthPath     string       // of the liveness probe; empty: DefaultHealthPath; "-": neither that nor /readyz
+	Ready          func() error // nil: always ready
 
 	MaxBody      int64         // bytes; 0: DefaultMaxBody
 	BodyTimeout  time.Duration // 0: DefaultBodyTimeout
@@ -242,7 +246,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.done()
 	switch h.allowed(p) {
 	case "":
-		h.refuseUnread(w, r, http.StatusNotFound, "nothing is served here: the MCP endpoint is "+h.opts.PublicPath+h.opts.Path)
+		h.refuseUnread(w, r, http.StatusNotFound, "nothing is served here: the MCP endpoint is "+h.prefix(r)+h.opts.Path)
 	case allowEndpoint:
 		h.endpoint(w, r)
 	default:

@@ -71,7 +71,7 @@ func (h *Handler) legacyStream(w http.ResponseWriter, r *http.Request, p *policy
 		return
 	}
 	if h.opts.Store == nil {
-		h.refuse(w, r, http.StatusNotFound, "this transport needs sessions, which are switched off: use "+h.opts.PublicPath+h.opts.Path)
+		h.refuse(w, r, http.StatusNotFound, "this transport needs sessions, which are switched off: use "+h.prefix(r)+h.opts.Path)
 		return
 	}
 	peer := newLegacyPeer(h.newEvents(w, r))
@@ -129,9 +129,9 @@ func (s *handshakeOnly) Handle(ctx context.Context, req *jsonrpc.Request, peer j
 // it is right behind any prefix, unless the prefix is known.
 func (h *Handler) messagesURI(r *http.Request, id string) string {
 	query := "?sessionId=" + url.QueryEscape(id)
-	switch {
-	case h.opts.PublicPath != "":
-		return h.opts.PublicPath + messagesPath + query
+	switch prefix := h.prefix(r); {
+	case prefix != "":
+		return prefix + messagesPath + query
 	case strings.HasSuffix(r.URL.Path, "/"):
 		return ".." + messagesPath + query
 	}
