@@ -38,7 +38,7 @@ var errTooLarge = errors.New(tooLarge)
 
 // trusted is how much memory is set aside for a body because its length was
 // announced. More is only for bytes that have come.
-const trusted = 64 << 10
+const trusted = 128 << 10
 
 // readAtMost reads r to its end. Size is what the sender announced, or negative.
 func readAtMost(r io.Reader, size, limit int64) ([]byte, error) {
