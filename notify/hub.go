@@ -74,12 +74,7 @@ func (h *Hub) newSubscriber(deliver func([]Event)) *Subscriber {
 	s := &Subscriber{hub: h}
 	handle := weak.Make(s)
 	s.interest = &interest{handle: handle}
-	s.queue = &queue{
-		deliver: deliver,
-		window:  h.opts.Window,
-		exact:   h.opts.MaxPending,
-		fire:    func() { h.fire(handle) },
-	}
+	s.queue = &queue{deliver: deliver, hub: h, handle: handle}
 	return s
 }
 
@@ -99,7 +94,10 @@ func (h *Hub) Publish(e Event) {
 }
 
 func (h *Hub) publishListLocked(k Kind) {
-	for in := range h.index.lists[k] {
+	for in := range h.index.all {
+		if !in.lists.has(k) {
+			continue
+		}
 		if s := in.handle.Value(); s != nil {
 			s.queue.addList(k)
 		}

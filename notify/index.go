@@ -40,21 +40,18 @@ type watch struct {
 	by  interests
 }
 
-// index finds the interests that an event concerns without looking at the
-// others. It is not safe for concurrent use; [Hub] guards it.
+// index finds the interests that the update of a resource concerns without
+// looking at the others. Lists change seldom and concern most of all, so that
+// there is no index by list: in each of the sessions it would be memory for
+// nothing. It is not safe for concurrent use; [Hub] guards it.
 type index struct {
 	all   interests
-	lists [ResourceUpdated]interests // by list kind; slot 0 is unused
 	uris  map[string]*watch
 	pairs int // subscribed URIs, counted once per subscriber
 }
 
 func newIndex() index {
-	x := index{all: make(interests), uris: make(map[string]*watch)}
-	for k := range x.lists {
-		x.lists[k] = make(interests)
-	}
-	return x
+	return index{all: make(interests), uris: make(map[string]*watch)}
 }
 
 // has reports whether in is this very record in the index.
@@ -66,11 +63,6 @@ func (x *index) has(in *interest) bool {
 // add enters in with everything it asks for.
 func (x *index) add(in *interest) {
 	x.all[in] = struct{}{}
-	for k := ToolsChanged; k.isList(); k++ {
-		if in.lists.has(k) {
-			x.lists[k][in] = struct{}{}
-		}
-	}
 	for uri := range in.uris {
 		x.link(in, uri)
 	}
@@ -82,9 +74,6 @@ func (x *index) remove(in *interest) {
 		return
 	}
 	delete(x.all, in)
-	for _, set := range x.lists {
-		delete(set, in)
-	}
 	for uri := range in.uris {
 		x.unlink(in, uri)
 	}

@@ -3,6 +3,7 @@ package notify
 import (
 	"sync"
 	"time"
+	"weak"
 )
 
 // queue is what waits for one subscriber, and the turn-taking of its
@@ -14,9 +15,8 @@ import (
 // begin a delivery, which is why deliveries never overlap.
 type queue struct {
 	deliver func([]Event)
-	window  time.Duration
-	exact   int    // updates kept under their own URI, see Options.MaxPending
-	fire    func() // for the timer; does not reach the queue
+	hub     *Hub
+	handle  weak.Pointer[Subscriber]
 
 	delivering sync.WaitGroup // at most one; incremented only when something waits
 
@@ -53,7 +53,7 @@ func (q *queue) addUpdate(uri, covered string) {
 	if q.hasLocked(uri) {
 		return
 	}
-	if len(uri) > MaxURIBytes || len(q.updates) >= q.exact {
+	if len(uri) > MaxURIBytes || len(q.updates) >= q.hub.opts.MaxPending {
 		if uri = covered; q.hasLocked(uri) {
 			return
 		}
@@ -79,10 +79,11 @@ func (q *queue) armLocked() {
 	}
 	q.armed = true
 	if q.timer == nil {
-		q.timer = time.AfterFunc(q.window, q.fire)
+		hub, handle := q.hub, q.handle // the timer must not reach the queue, and with it the owner
+		q.timer = time.AfterFunc(hub.opts.Window, func() { hub.fire(handle) })
 		return
 	}
-	q.timer.Reset(q.window)
+	q.timer.Reset(q.hub.opts.Window)
 }
 
 // begin takes everything that waits and that in still asks for. When it returns
