@@ -67,7 +67,8 @@ func TestLargeResultsGrowOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []byte
-		if n := testing.AllocsPerRun(5, func() { got = tt.in.AppendMembers(nil, protocol.LatestStateless) }); n > most {
+		// Enough runs for what the runtime allocates once, with its first collection.
+		if n := testing.AllocsPerRun(30, func() { got = tt.in.AppendMembers(nil, protocol.LatestStateless) }); n > most {
 			t.Errorf("%s: %v allocations, want %d at most", tt.name, n, most)
 		}
 		if room, size := cap(got), len(got); room > size+size/4 {
