@@ -124,7 +124,7 @@ func (c *Conn) end(ctx context.Context, endLife context.CancelCauseFunc) error {
 	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
 	c.state.update(func(s *stateLocked) { s.draining = true })
 	if c.life.Err() != nil || !c.settle(c.opts.DrainTime, hurry) {
-		c.abort(ErrShutdown)
+		c.abort(c.giveUpCause())
 		if !c.settle(killTime, nil) {
 			c.log.Warn("requests did not return after they were cancelled, or the peer does not read", "count", c.InFlight())
 		}
@@ -140,6 +140,15 @@ func (c *Conn) end(ctx context.Context, endLife context.CancelCauseFunc) error {
 		return err
 	}
 	return closeErr
+}
+
+// giveUpCause is why requests in flight are given up. A stream that failed says
+// so itself: its end may not have reached c.base yet when Run sees it.
+func (c *Conn) giveUpCause() error {
+	if c.life.Err() != nil {
+		return context.Cause(c.life)
+	}
+	return ErrShutdown
 }
 
 // settle waits until nothing is in flight and all answers are written, for d at
