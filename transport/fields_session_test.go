@@ -314,7 +314,9 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := startSite(t, nil)
 			h := s.open("2025-11-25", nil)
+			done := make(chan struct{})
 			time.AfterFunc(time.Minute, func() {
+				defer close(done)
 				if _, err := s.try(s.request("POST", "/mcp", cancelled, h)); err != nil {
 					t.Error(err)
 				}
@@ -322,6 +324,7 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 			if a := s.post(call("1", "wait", "{}"), h.with(header{"Accept": "application/json"})); a.status != 202 || a.body != "" {
 				t.Errorf("%d %s", a.status, a.body)
 			}
+			<-done
 		})
 	})
 	t.Run("another session", func(t *testing.T) {
