@@ -118,7 +118,11 @@ func (l *Layer) tryTool(ctx context.Context, inv *Invocation) (*protocol.CallToo
 
 func (l *Layer) callHandler(ctx context.Context, inv *Invocation) (res *protocol.CallToolResult, err error) {
 	defer recovered(&err)
-	return inv.tool.Handler(ctx, &inv.Call)
+	res, err = inv.tool.Handler(ctx, &inv.Call)
+	if err == nil && res != nil && !l.plain {
+		res = res.Explicit() // middleware sees what the model will read
+	}
+	return res, err
 }
 
 // finishTool checks and shapes the result of a tool on its way out.
@@ -133,19 +137,7 @@ func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*p
 			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil
 		}
 	}
-	res = l.cap(inv.tool, withTwin(res))
-	return wrapStructure(inv, res), nil
-}
-
-// withTwin gives structured content a text twin if the handler has not. What the
-// handler returned is not touched, since it may return it again.
-func withTwin(res *protocol.CallToolResult) *protocol.CallToolResult {
-	if res.IsError || res.StructuredContent == nil || len(res.Content) > 0 {
-		return res
-	}
-	out := *res
-	out.Content = []protocol.Content{&protocol.Text{Text: string(res.StructuredContent)}}
-	return &out
+	return wrapStructure(inv, l.cap(inv.tool, res)), nil
 }
 
 // wrapStructure puts structured content that is no object into one for versions
@@ -158,7 +150,7 @@ func wrapStructure(inv *Invocation, res *protocol.CallToolResult) *protocol.Call
 	if !inv.tool.WrapsOutput() && len(raw) > 0 && raw[0] == '{' {
 		return res
 	}
-	wrapped := *res
+	wrapped := *res.Explicit() // the text is not wrapped
 	wrapped.StructuredContent = append(append([]byte(`{"result":`), raw...), '}')
 	return &wrapped
 }

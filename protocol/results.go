@@ -10,6 +10,9 @@ import (
 // CallToolResult is the outcome of a tool. A failure of the tool itself is a
 // result too, with IsError set and a text that a model can act on.
 type CallToolResult struct {
+	// Content is what the model reads. If it is empty and there is structured
+	// content, that is sent as a text block too, for clients that read only one
+	// of the two.
 	Content []Content
 	// StructuredContent is raw JSON, or nil. Before 2026-07-28 only objects are
 	// sent; the layer wraps other values.
@@ -23,7 +26,13 @@ type CallToolResult struct {
 func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
 	dst = r.grow(dst, v)
 	dst = append(dst, `"content":`...)
-	dst = AppendContents(dst, r.Content, v)
+	if r.hasTwin() {
+		dst = append(dst, `[{"type":"text","text":`...)
+		dst = jsonwire.AppendQuoteBytes(dst, r.StructuredContent)
+		dst = append(dst, `}]`...)
+	} else {
+		dst = AppendContents(dst, r.Content, v)
+	}
 	if len(r.StructuredContent) > 0 && v.HasStructuredContent() {
 		dst = append(dst, `,"structuredContent":`...)
 		dst = jsonwire.AppendLine(dst, r.StructuredContent)
@@ -34,6 +43,22 @@ func (r *CallToolResult) AppendMembers(dst []byte, v Version) []byte {
 	return dst
 }
 
+// hasTwin reports whether the structured content is the text as well.
+func (r *CallToolResult) hasTwin() bool {
+	return len(r.Content) == 0 && len(r.StructuredContent) > 0 && !r.IsError
+}
+
+// Explicit returns the result with the text block that stands for structured
+// content written out, if there is one; the result itself is not changed.
+func (r *CallToolResult) Explicit() *CallToolResult {
+	if !r.hasTwin() {
+		return r
+	}
+	out := *r
+	out.Content = []Content{&Text{Text: string(r.StructuredContent)}}
+	return &out
+}
+
 // grow makes room for a large result at once, instead of doubling a buffer on
 // the way. What the version leaves out needs none; escapes may still make it
 // grow.
@@ -41,6 +66,9 @@ func (r *CallToolResult) grow(dst []byte, v Version) []byte {
 	size := 0
 	if v.HasStructuredContent() {
 		size = len(r.StructuredContent)
+	}
+	if r.hasTwin() {
+		size += len(r.StructuredContent)
 	}
 	for _, c := range r.Content {
 		switch c := c.(type) {

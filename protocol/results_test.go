@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/protocol"
 )
 
@@ -100,6 +101,33 @@ func TestStructuredContentOfAnyKind(t *testing.T) {
 	for _, raw := range []string{`null`, `[1,2]`, `"s"`, `-1.50`, `false`} {
 		r := protocol.CallToolResult{StructuredContent: []byte(raw)}
 		v := protocol.V20260728
-		check(t, v, r.AppendMembers([]byte(prefix), v), `"content":[],"structuredContent":`+raw, "CallToolResult", object(v, "CallToolResult"))
+		twin := string(jsonwire.AppendQuote(nil, raw))
+		check(t, v, r.AppendMembers([]byte(prefix), v), `"content":[{"type":"text","text":`+twin+`}],"structuredContent":`+raw, "CallToolResult", object(v, "CallToolResult"))
+	}
+}
+
+// Structured content without text is its own text, to every version.
+func TestTextTwin(t *testing.T) {
+	const twin = `"content":[{"type":"text","text":"{\"a\":\n\"ü\"}"}]`
+	r := &protocol.CallToolResult{StructuredContent: []byte("{\"a\":\n\"ü\"}")}
+	for _, v := range everyVersion() {
+		want := twin
+		if v.HasStructuredContent() {
+			want += `,"structuredContent":{"a":"ü"}`
+		}
+		check(t, v, r.AppendMembers([]byte(prefix), v), want, "CallToolResult", object(v, "CallToolResult"))
+		check(t, v, r.Explicit().AppendMembers([]byte(prefix), v), want, "CallToolResult", object(v, "CallToolResult"))
+	}
+	if len(r.Content) != 0 {
+		t.Error("Explicit changed the result itself")
+	}
+	for name, r := range map[string]*protocol.CallToolResult{
+		"text":      {Content: []protocol.Content{&protocol.Text{Text: "t"}}, StructuredContent: []byte(`{}`)},
+		"a failure": {StructuredContent: []byte(`{}`), IsError: true},
+		"nothing":   {},
+	} {
+		if r.Explicit() != r {
+			t.Errorf("a result with %s was given a twin", name)
+		}
 	}
 }

@@ -81,24 +81,82 @@ func Typed[In, Out any](t Tool, fn func(context.Context, *Call, In) (Out, error)
 	t.InputSchema = in.Schema()
 	t.bound = true
 	derived := t.OutputSchema == nil
-	result, out, err := resultOf[Out](t.OutputSchema)
+	handler, out, err := handlerOf(in, fn, t.OutputSchema)
 	if err != nil {
 		return Tool{}, fmt.Errorf("tool %q: output: %w", t.Name, err)
 	}
-	t.OutputSchema = out
+	t.OutputSchema, t.Handler = out, handler
 	t.exact = derived && !constrained(out)
-	t.Handler = func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
-		var v In
-		if err := in.Decode(call.Arguments, &v); err != nil {
-			return nil, &InvalidArguments{err}
-		}
-		res, err := fn(ctx, call, v)
-		if err != nil {
+	return t, nil
+}
+
+// typedRun is one run of a function of Go types.
+type typedRun[In, Out any] struct {
+	in  In
+	out Out
+}
+
+func (r *typedRun[In, Out]) run(ctx context.Context, call *Call, in *schema.Codec[In], fn func(context.Context, *Call, In) (Out, error)) (err error) {
+	if err := in.Decode(call.Arguments, &r.in); err != nil {
+		return &InvalidArguments{err}
+	}
+	r.out, err = fn(ctx, call, r.in)
+	return err
+}
+
+// A textRun has room for a result of text, in the same allocation.
+type textRun[In, Out any] struct {
+	typedRun[In, Out]
+	textBlock
+}
+
+// A structuredRun has room for a result with small structured content.
+type structuredRun[In, Out any] struct {
+	typedRun[In, Out]
+	result protocol.CallToolResult
+	room   [48]byte
+}
+
+// handlerOf makes a handler of a function, and returns the schema of the
+// structured content, nil if there is none.
+func handlerOf[In, Out any](in *schema.Codec[In], fn func(context.Context, *Call, In) (Out, error), doc []byte) (ToolHandler, []byte, error) {
+	switch any((*Out)(nil)).(type) {
+	case **protocol.CallToolResult:
+		return func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
+			r := new(typedRun[In, Out])
+			if err := r.run(ctx, call, in, fn); err != nil {
+				return nil, err
+			}
+			if res := *any(&r.out).(**protocol.CallToolResult); res != nil {
+				return res, nil
+			}
+			return new(protocol.CallToolResult), nil
+		}, doc, nil
+	case *string:
+		return func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
+			r := new(textRun[In, Out])
+			if err := r.run(ctx, call, in, fn); err != nil {
+				return nil, err
+			}
+			return r.set(*any(&r.out).(*string)), nil
+		}, doc, nil
+	}
+	out, err := codecFor[Out](doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, call *Call) (*protocol.CallToolResult, error) {
+		r := new(structuredRun[In, Out])
+		if err := r.run(ctx, call, in, fn); err != nil {
 			return nil, err
 		}
-		return result(&res)
-	}
-	return t, nil
+		raw, err := out.Append(r.room[:0], &r.out)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the result: %w", err)
+		}
+		r.result.StructuredContent = raw // sent with a text twin
+		return &r.result, nil
+	}, out.Schema(), nil
 }
 
 func codecFor[T any](doc []byte) (*schema.Codec[T], error) {
@@ -106,39 +164,6 @@ func codecFor[T any](doc []byte) (*schema.Codec[T], error) {
 		return schema.NewCodecFor[T](doc, nil)
 	}
 	return schema.NewCodec[T](nil)
-}
-
-// resultOf returns how a value of type Out becomes a result, and the schema of
-// the structured content, nil if there is none.
-func resultOf[Out any](doc []byte) (func(*Out) (*protocol.CallToolResult, error), []byte, error) {
-	switch any((*Out)(nil)).(type) {
-	case **protocol.CallToolResult:
-		return func(out *Out) (*protocol.CallToolResult, error) {
-			res := any(*out).(*protocol.CallToolResult)
-			if res == nil {
-				res = new(protocol.CallToolResult)
-			}
-			return res, nil
-		}, doc, nil
-	case *string:
-		return func(out *Out) (*protocol.CallToolResult, error) {
-			return TextResult(any(*out).(string)), nil
-		}, doc, nil
-	}
-	codec, err := codecFor[Out](doc)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(out *Out) (*protocol.CallToolResult, error) {
-		r := new(structuredBlock)
-		raw, err := codec.Append(r.room[:0], out)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the result: %w", err)
-		}
-		res := r.set(string(raw))
-		res.StructuredContent = raw
-		return res, nil
-	}, codec.Schema(), nil
 }
 
 // textBlock is a result with one text block, in one allocation instead of three.
@@ -153,12 +178,6 @@ func (b *textBlock) set(text string) *protocol.CallToolResult {
 	b.content[0] = &b.text
 	b.result.Content = b.content[:]
 	return &b.result
-}
-
-// structuredBlock is a textBlock with room for small structured content.
-type structuredBlock struct {
-	textBlock
-	room [64]byte
 }
 
 // TextResult returns a result with one text block.

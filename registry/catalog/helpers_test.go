@@ -95,7 +95,7 @@ func (r *rig) call(ctx context.Context, name, args string) *protocol.CallToolRes
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", name, args, err)
 	}
-	return res
+	return res.Explicit()
 }
 
 // ok calls a tool that must succeed, and holds the result against the output
