@@ -71,7 +71,7 @@ func (l *Lines) Read(ctx context.Context) ([]byte, error) {
 		if line, ok := l.next(); ok {
 			return line, nil
 		}
-		if l.tooLong() {
+		if l.tooLong(l.lineEnd()) {
 			l.skip()
 			return nil, &jsonrpc.FrameError{Err: jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
 				"a message of more than %d bytes was skipped: that is the limit for a line", l.max)}
@@ -88,7 +88,7 @@ func (l *Lines) Read(ctx context.Context) ([]byte, error) {
 func (l *Lines) next() ([]byte, bool) {
 	for {
 		i := l.lineEnd()
-		if i < 0 || l.tooLong() {
+		if i < 0 || l.tooLong(i) {
 			return nil, false
 		}
 		line, skipped := message(l.buf[l.start:i]), l.skipping
@@ -102,14 +102,15 @@ func (l *Lines) next() ([]byte, bool) {
 	}
 }
 
-// tooLong reports whether it is known that the line at start is too long.
-func (l *Lines) tooLong() bool {
+// tooLong reports whether it is known that the line at start is too long. It
+// ends at lineEnd, which is negative while that has not been read.
+func (l *Lines) tooLong(lineEnd int) bool {
 	if l.skipping || !l.begun {
 		return false // that has been said, or a byte-order mark may be under way
 	}
 	end := l.end
-	if i := l.lineEnd(); i >= 0 {
-		end = i
+	if lineEnd >= 0 {
+		end = lineEnd
 	}
 	line := l.buf[l.start:end]
 	switch n := len(line); {
@@ -148,7 +149,7 @@ func (l *Lines) Buffered() bool {
 	for {
 		i := l.lineEnd()
 		switch {
-		case l.tooLong():
+		case l.tooLong(i):
 			return true
 		case i < 0:
 			return l.err != nil
