@@ -29,7 +29,8 @@ type Stats struct {
 // Hub takes change events and hands them to subscribers. Make one with [New].
 // Its methods are safe for concurrent use.
 type Hub struct {
-	opts Options
+	opts   Options
+	onLoss func(*interest) // h.lose, made once
 
 	published, calls, delivered, leaked atomic.Uint64
 
@@ -42,7 +43,9 @@ type Hub struct {
 
 // New returns a hub. A nil opts stands for the defaults.
 func New(opts *Options) *Hub {
-	return &Hub{opts: opts.withDefaults(), index: newIndex()}
+	h := &Hub{opts: opts.withDefaults(), index: newIndex()}
+	h.onLoss = h.lose
+	return h
 }
 
 // Subscribe asks for the events that f wants. They come in calls of deliver, as
@@ -64,7 +67,7 @@ func (h *Hub) Subscribe(f Filter, deliver func(events []Event)) (*Subscriber, er
 	if err := h.enter(s.interest); err != nil {
 		return nil, err
 	}
-	s.cleanup = runtime.AddCleanup(s, h.lose, s.interest)
+	s.cleanup = runtime.AddCleanup(s, h.onLoss, s.interest)
 	return s, nil
 }
 

@@ -22,11 +22,23 @@ type queue struct {
 
 	mu      sync.Mutex // guards the fields below
 	lists   kindSet
-	updates []update            // in the order of first publication
-	waiting map[string]struct{} // the URIs in updates, which are all different; nil when empty
-	timer   *time.Timer         // nil until the first event
 	armed   bool
 	running bool
+	updates *updates    // nil when empty, as it mostly is
+	timer   *time.Timer // nil until the first event
+}
+
+// updates are resource updates that wait.
+type updates struct {
+	list []update            // in the order of first publication
+	uris map[string]struct{} // those in list, which are all different
+}
+
+func (u *updates) len() int {
+	if u == nil {
+		return 0
+	}
+	return len(u.list)
 }
 
 // update is a resource update that waits: the URI to report, and the subscribed
@@ -53,21 +65,24 @@ func (q *queue) addUpdate(uri, covered string) {
 	if q.hasLocked(uri) {
 		return
 	}
-	if len(uri) > MaxURIBytes || len(q.updates) >= q.hub.opts.MaxPending {
+	if len(uri) > MaxURIBytes || q.updates.len() >= q.hub.opts.MaxPending {
 		if uri = covered; q.hasLocked(uri) {
 			return
 		}
 	}
-	if q.waiting == nil {
-		q.waiting = make(map[string]struct{})
+	if q.updates == nil {
+		q.updates = &updates{uris: make(map[string]struct{})}
 	}
-	q.waiting[uri] = struct{}{}
-	q.updates = append(q.updates, update{uri, covered})
+	q.updates.uris[uri] = struct{}{}
+	q.updates.list = append(q.updates.list, update{uri, covered})
 	q.armLocked()
 }
 
 func (q *queue) hasLocked(uri string) bool {
-	_, ok := q.waiting[uri]
+	if q.updates == nil {
+		return false
+	}
+	_, ok := q.updates.uris[uri]
 	return ok
 }
 
@@ -102,15 +117,17 @@ func (q *queue) begin(in *interest) []Event {
 
 // takeLocked empties the queue.
 func (q *queue) takeLocked(in *interest) []Event {
-	events := make([]Event, 0, listKinds+len(q.updates))
+	events := make([]Event, 0, listKinds+q.updates.len())
 	for k := ToolsChanged; k.isList(); k++ {
 		if q.lists.has(k) && in.lists.has(k) {
 			events = append(events, Event{Kind: k})
 		}
 	}
-	for _, u := range q.updates {
-		if in.wants(u) {
-			events = append(events, Event{Kind: ResourceUpdated, URI: u.uri})
+	if q.updates != nil {
+		for _, u := range q.updates.list {
+			if in.wants(u) {
+				events = append(events, Event{Kind: ResourceUpdated, URI: u.uri})
+			}
 		}
 	}
 	q.forgetLocked()
@@ -120,7 +137,7 @@ func (q *queue) takeLocked(in *interest) []Event {
 // forgetLocked drops what waits. The map goes too rather than being cleared,
 // since a map keeps the size of the largest storm it has seen.
 func (q *queue) forgetLocked() {
-	q.lists, q.updates, q.waiting = 0, nil, nil
+	q.lists, q.updates = 0, nil
 }
 
 // finish ends the delivery that begin started.
@@ -128,7 +145,7 @@ func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.running = false
-	if q.lists != 0 || len(q.updates) > 0 {
+	if q.lists != 0 || q.updates != nil {
 		q.armLocked()
 	}
 	q.delivering.Done()

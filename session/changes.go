@@ -15,8 +15,10 @@ func (s *Session) announceChanges(peer jsonrpc.Peer) {
 	if s.server.hub == nil {
 		return
 	}
-	life := s.life // the hub must not keep the session alive
+	// The function refers to the session and the session to the subscriber; the
+	// hub, which refers to neither but weakly, keeps none of them alive.
 	sub, err := s.server.hub.Subscribe(notify.Filter{Tools: true, Prompts: true, Resources: true}, func(events []notify.Event) {
+		life := s.lifetime()
 		for _, e := range events {
 			if peer.Send(life, appendChange(nil, e, nil)) != nil {
 				return // the connection is over

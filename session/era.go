@@ -147,17 +147,21 @@ func (x *exchange) classifyHandshake() (*method, error) {
 	return m, nil
 }
 
-// maxEcho bounds what is repeated of a method name in an error.
+// maxEcho bounds what is repeated of a peer's text in an error or in the log.
 const maxEcho = 100
+
+// brief cuts a text of the peer's for that.
+func brief(text string) string {
+	if len(text) <= maxEcho {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxEcho], "") + "…"
+}
 
 // unknownMethod refuses a method that the version does not have. In the
 // stateless era HTTP says so as well.
 func (x *exchange) unknownMethod() error {
-	name := x.req.Method
-	if len(name) > maxEcho {
-		name = strings.ToValidUTF8(name[:maxEcho], "") + "…"
-	}
-	e := protocol.Errorf(protocol.CodeMethodNotFound, "Method not found: %s", name)
+	e := protocol.Errorf(protocol.CodeMethodNotFound, "Method not found: %s", brief(x.req.Method))
 	if x.Version.Stateless() {
 		e.Status = 404
 	}

@@ -43,7 +43,7 @@ type progress struct {
 // drained returns the channel that is closed when long requests should end.
 func (x *exchange) drained() <-chan struct{} {
 	if x.session != nil {
-		return x.session.life.Done()
+		return x.session.lifetime().Done()
 	}
 	return x.server.drained
 }

@@ -26,9 +26,9 @@ func (x *exchange) initialize(dst []byte) ([]byte, error) {
 	}
 	s := x.session
 	s.mu.Lock()
-	s.version, s.client = v, info
+	s.version, s.can = v, registry.ParseAbilities(x.req.Params.Get("capabilities"))
 	s.mu.Unlock()
-	x.server.log.InfoContext(x.ctx, "session begins", "version", v.String(), "client", info.name, "clientVersion", info.version)
+	x.server.log.InfoContext(x.ctx, "session begins", "version", v.String(), "client", brief(info.name), "clientVersion", brief(info.version))
 	dst = append(dst, `{"protocolVersion":"`...)
 	dst = append(dst, v.String()...)
 	dst = append(dst, `","capabilities":`...)
@@ -38,6 +38,10 @@ func (x *exchange) initialize(dst []byte) ([]byte, error) {
 	dst = protocol.AppendText(dst, "instructions", x.server.instructions)
 	return append(dst, '}'), nil
 }
+
+// clientInfo is what a client says of itself. It decides nothing, so it is
+// logged and not kept.
+type clientInfo struct{ name, version string }
 
 // clientInfo reads what the client says of itself.
 func (x *exchange) clientInfo() (clientInfo, error) {
@@ -52,7 +56,6 @@ func (x *exchange) clientInfo() (clientInfo, error) {
 		return c, invalidParams("initialize: params.clientInfo must be an object with the strings name and version")
 	}
 	c.name, c.version = jsonwire.Unquote(name), jsonwire.Unquote(version)
-	c.can = registry.ParseAbilities(caps)
 	return c, nil
 }
 

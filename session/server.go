@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -140,8 +139,7 @@ func (s *Server) Ordered(method string) bool { return method == protocol.MethodI
 
 // NewSession returns the session of one peer on a connection.
 func (s *Server) NewSession(p *policy.Principal) *Session {
-	life, end := context.WithCancel(context.Background())
-	return &Session{server: s, principal: p, life: life, end: end, logLevel: protocol.LogInfo}
+	return &Session{server: s, principal: p, logLevel: protocol.LogInfo}
 }
 
 // appendCapabilities appends what the server can do, for a peer that speaks the

@@ -19,25 +19,39 @@ import (
 type Session struct {
 	server    *Server
 	principal *policy.Principal
-	life      context.Context // of what the session sends by itself; ended by Drain
-	end       context.CancelFunc
 
-	mu       sync.Mutex       // guards the fields below
-	version  protocol.Version // negotiated; Unknown before the handshake
-	client   clientInfo
-	ready    bool // notifications/initialized has come
-	logLevel protocol.LogLevel
+	mu       sync.Mutex         // guards the fields below
+	life     *lifetime          // nil until somebody asks for it
 	changes  *notify.Subscriber // of the handshake session; nil before it is ready
 	watched  map[string]bool    // resources that the handshake session subscribed to
+	can      registry.Ability   // what the client declared in the handshake
 	listens  int
+	version  protocol.Version // negotiated; Unknown before the handshake
+	logLevel protocol.LogLevel
+	ready    bool // notifications/initialized has come
 	closed   bool
 }
 
-// clientInfo is what a client said of itself in the handshake. It decides
-// nothing.
-type clientInfo struct {
-	name, version string
-	can           registry.Ability
+// lifetime is a context that ends with a session. Most sessions never need it,
+// and there may be many sessions.
+type lifetime struct {
+	context.Context
+	end context.CancelFunc
+}
+
+// lifetime returns the context of what the session sends by itself, which ends
+// by Drain.
+func (s *Session) lifetime() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life == nil {
+		s.life = new(lifetime)
+		s.life.Context, s.life.end = context.WithCancel(context.Background())
+		if s.closed {
+			s.life.end()
+		}
+	}
+	return s.life
 }
 
 // Handle implements [jsonrpc.Handler].
@@ -91,13 +105,15 @@ func (s *Session) Dialect() jsonrpc.Dialect {
 // change is announced any more.
 func (s *Session) Drain() {
 	s.mu.Lock()
-	closed, changes := s.closed, s.changes
+	closed, changes, life := s.closed, s.changes, s.life
 	s.closed, s.changes = true, nil
 	s.mu.Unlock()
 	if closed {
 		return
 	}
-	s.end()
+	if life != nil {
+		life.end()
+	}
 	if changes != nil {
 		changes.Close()
 	}
@@ -112,7 +128,7 @@ func (s *Session) negotiated() protocol.Version {
 func (s *Session) abilities() registry.Ability {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.client.can
+	return s.can
 }
 
 func (s *Session) isReady() bool {
