@@ -9,11 +9,11 @@
 //	A08  noisy child          needs a mount
 //	A09  child stderr         needs a mount
 //	A16  numbers in URLs      needs tools declared in a file
-//	A22  cancel via gateway   needs a mount
 //	A53  leaked children      needs a mount
 //	A54  child dies at start  needs a mount
 //	A56  outbound arguments   needs a mount
 //	A60  timeouts of mounts   needs a mount
 //
-// Of A03, A15 and A65 the part with a mounted child is missing.
+// Of A03, A15 and A65 the part with a mounted child is missing; A22 is tested with
+// a gateway that is made of a handler.
 package integration_test

@@ -49,6 +49,9 @@ type Conn struct {
 	work chan *call // to a worker that waits
 	idle atomic.Int32
 
+	running atomic.Bool   // Run has begun
+	begun   chan struct{} // closed then
+
 	wg    sync.WaitGroup  // the reader, the watcher, the workers and the writers
 	stop  chan struct{}   // closed when the connection ends
 	ended chan struct{}   // closed when nothing more can be read
@@ -81,6 +84,7 @@ func NewConn(stream Stream, handler Handler, o *Options) *Conn {
 	c.work = make(chan *call)
 	c.stop = make(chan struct{})
 	c.ended = make(chan struct{})
+	c.begun = make(chan struct{})
 	c.lead.wake = make(chan struct{}, 1)
 	c.state.calls = make(map[string]*call)
 	c.state.quiet = make(chan struct{})
@@ -102,6 +106,8 @@ func (c *Conn) Run(ctx context.Context) error {
 		c.state.finish(fmt.Errorf("writing: %w", err))
 		endLife(fmt.Errorf("%w: %w", ErrClosed, err))
 	}
+	c.running.Store(true)
+	close(c.begun)
 	c.wg.Go(c.read)
 	c.wg.Go(func() { c.lead.watch(c.stop, c.tick, c.takeOver) })
 	select {
@@ -304,5 +310,24 @@ func (c *Conn) answer(commit func() []byte) {
 	c.lead.stir()
 }
 
-// Send implements [Peer].
-func (c *Conn) Send(ctx context.Context, frame []byte) error { return c.send(ctx, frame) }
+// Send implements [Peer]. Before Run has begun it waits for that.
+func (c *Conn) Send(ctx context.Context, frame []byte) error {
+	if err := c.awaitRun(ctx); err != nil {
+		return err
+	}
+	return c.send(ctx, frame)
+}
+
+// awaitRun waits until Run has begun: whoever starts it in a goroutine of its own
+// may be faster than that.
+func (c *Conn) awaitRun(ctx context.Context) error {
+	if c.running.Load() {
+		return nil
+	}
+	select {
+	case <-c.begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

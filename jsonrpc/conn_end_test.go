@@ -163,3 +163,35 @@ func (f handlerFunc) Handle(ctx context.Context, _ *jsonrpc.Request, _ jsonrpc.P
 func (handlerFunc) Notify(context.Context, *jsonrpc.Request, jsonrpc.Peer) {}
 func (handlerFunc) Dialect() jsonrpc.Dialect                               { return jsonrpc.Dialect{} }
 func (handlerFunc) Drain()                                                 {}
+
+// A program that is the client starts Run in a goroutine and calls at once.
+func TestConnBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stream := newMemStream()
+		conn := jsonrpc.NewConn(stream, new(actor), nil)
+		impatient, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("enough"))
+		defer stop()
+		if _, err := conn.Call(impatient, "m", nil); err == nil || err.Error() != "enough" {
+			t.Errorf("Call without Run: %v, want the cause of its context", err)
+		}
+		if err := conn.Send(impatient, []byte(`{}`)); err == nil || err.Error() != "enough" {
+			t.Errorf("Send without Run: %v, want the cause of its context", err)
+		}
+		called := make(chan error, 1)
+		go func() { // its result is taken below
+			_, err := conn.Call(t.Context(), "m", nil)
+			called <- err
+		}()
+		synctest.Wait()
+		go func() { // ends with the request
+			<-stream.out
+			stream.push(incoming{frame: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}, end())
+		}()
+		if err := conn.Run(t.Context()); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if err := <-called; err != nil {
+			t.Errorf("Call: %v", err)
+		}
+	})
+}

@@ -9,8 +9,12 @@ import (
 type pending struct{ answer chan *Response } // has room for one
 
 // Call implements [Peer]. The ids of our requests are integers of our own; they
-// have nothing to do with those of the peer.
+// have nothing to do with those of the peer. Before Run has begun it waits for
+// that.
 func (c *Conn) Call(ctx context.Context, method string, params []byte) ([]byte, error) {
+	if err := c.awaitRun(ctx); err != nil {
+		return nil, err
+	}
 	select {
 	case <-c.ended:
 		return nil, ErrClosed // the answer could not be read
