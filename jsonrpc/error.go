@@ -61,7 +61,8 @@ var (
 	ErrCancelled = errors.New("the peer cancelled the request")
 )
 
-// objecter is an error that is meant for the peer, of whatever package.
+// objecter is an error that is meant for the peer, of whatever package. The code
+// 0 means that it is none: a nil pointer.
 type objecter interface {
 	error
 	ErrorObject() (code int, message string, data []byte)
@@ -112,11 +113,13 @@ func WireError(ctx context.Context, log *slog.Logger, method string, err error) 
 // stackTracer is an error that knows where it comes from: a panic.
 type stackTracer interface{ StackTrace() []byte }
 
-// errNil stands for a nil *Error that was returned as an error, which is not a
-// nil error: a mistake that is easily made and must not end the server.
-var errNil = errors.New("the handler returned a nil *jsonrpc.Error as its error")
+// errNil stands for a nil *Error, of this package or of another, that was
+// returned as an error, which is not a nil error: a mistake that is easily made
+// and must not end the server.
+var errNil = errors.New("the handler returned a nil *Error as its error")
 
-// forPeer reports whether err is meant for the peer, and the error object.
+// forPeer reports whether err is meant for the peer, and the error object, which
+// is nil for a nil pointer.
 func forPeer(err error) (*Error, bool) {
 	var own *Error
 	if errors.As(err, &own) {
@@ -125,6 +128,9 @@ func forPeer(err error) (*Error, bool) {
 	var o objecter
 	if errors.As(err, &o) {
 		code, message, data := o.ErrorObject()
+		if code == 0 {
+			return nil, true
+		}
 		return &Error{Code: code, Message: message, Data: data}, true
 	}
 	return nil, false

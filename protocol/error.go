@@ -12,16 +12,18 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	code, message, _ := e.ErrorObject()
-	return fmt.Sprintf("%s (%d)", message, code)
+	if e == nil {
+		return "a nil *protocol.Error"
+	}
+	return fmt.Sprintf("%s (%d)", e.Message, e.Code)
 }
 
-// ErrorObject returns the members of the JSON-RPC error object. A nil *Error,
-// which a handler that returns one by mistake makes a non-nil error of, is an
-// internal error.
+// ErrorObject returns the members of the JSON-RPC error object. The code is 0,
+// which is none, for a nil *Error, which a handler that returns one by mistake
+// makes a non-nil error of; that is answered and logged as an internal error.
 func (e *Error) ErrorObject() (code int, message string, data []byte) {
 	if e == nil {
-		return CodeInternal, "internal error", nil
+		return 0, "", nil
 	}
 	return e.Code, e.Message, e.Data
 }

@@ -38,6 +38,7 @@ const (
 	NotifyRootsListChanged     string = "notifications/roots/list_changed"
 	NotifyElicitComplete       string = "notifications/elicitation/complete"
 	NotifyAcknowledged         string = "notifications/subscriptions/acknowledged"
+	NotifyTasks                string = "notifications/tasks"
 )
 
 // Keys of the metadata object of requests, results and notifications.

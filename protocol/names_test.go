@@ -181,9 +181,8 @@ func TestMethodsBySpecification(t *testing.T) {
 	want := readPublished(t).methods
 	// Of the extension, whose schema leaves the names of its methods to its text.
 	want[protocol.MethodTasksUpdate] = true
-	// Tasks of 2025-11-25 were an experiment that the extension replaced; what
-	// the extension sends has its name where it is sent.
-	for _, name := range []string{"tasks/list", "tasks/result", "notifications/tasks/status", "notifications/tasks"} {
+	// Tasks of 2025-11-25 were an experiment that the extension replaced.
+	for _, name := range []string{"tasks/list", "tasks/result", "notifications/tasks/status"} {
 		delete(want, name)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(methods(t)))); diff != "" {

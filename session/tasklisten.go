@@ -5,10 +5,8 @@ import (
 	"sync"
 
 	"cloudg.dev/cloudg/notify"
+	"cloudg.dev/cloudg/protocol"
 )
-
-// notifyTasks is the method of the notification about a task.
-const notifyTasks = "notifications/tasks"
 
 // listenTasks reads the tasks that a listen is about. Those that do not exist
 // for the principal are left out, which the acknowledgement shows.
@@ -61,7 +59,7 @@ func (x *exchange) watchTasks(ids []string, subscription []byte, first *sync.Mut
 
 // appendTaskChange appends the notification about a task, given its members.
 func appendTaskChange(dst, state, subscription []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`+notifyTasks+`","params":{`...)
+	dst = append(dst, `{"jsonrpc":"2.0","method":"`+protocol.NotifyTasks+`","params":{`...)
 	dst = append(append(dst, state...), ',')
 	dst = appendSubscription(dst, subscription)
 	return append(dst, `}}`...)

@@ -8,15 +8,12 @@ import (
 	"cloudg.dev/cloudg/protocol"
 )
 
-// notifyTasks is the notification of the tasks extension.
-const notifyTasks = "notifications/tasks"
-
 // notificationLocked judges a notification of the server. It belongs to a
 // request, to a listen, or to the session.
 func (c *Checker) notificationLocked(raw []byte, m object) error {
 	method, params := text(m["method"]), members(m["params"])
 	subscription := string(members(params["_meta"])[protocol.MetaSubscriptionID])
-	if method == notifyTasks {
+	if method == protocol.NotifyTasks {
 		if err := c.subscriptionLocked(method, subscription); err != nil {
 			return err
 		}
