@@ -54,7 +54,7 @@ func (c *Conn) batch(frame []byte) {
 func (c *Conn) serveMember(in *call) {
 	frame, _ := Answer(&in.ctx, c.log, c.handler, &in.req, c, nil)
 	if in.batch.put(in, frame) {
-		c.out.answer(c.life, c.life, func() []byte { return in.batch.conclude(c) })
+		c.out.answer(c.life, c.life, func() bool { return c.life.Err() != nil }, func() []byte { return in.batch.conclude(c) })
 	}
 }
 

@@ -36,8 +36,8 @@ type standardContext struct {
 func (c *CallContext) Derive(parent context.Context) { c.parent = parent }
 
 // Limit ends the context with [context.DeadlineExceeded] and the given cause when
-// d has passed since the call came in. It reports false, and does nothing, if it is too late for that: the
-// caller then derives a context of its own.
+// d has passed since the call came in. It reports false, and does nothing, if it
+// is too late for that: the caller then derives a context of its own.
 func (c *CallContext) Limit(d time.Duration, cause error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,6 +68,14 @@ func (c *CallContext) Cancel(cause error) {
 	}
 }
 
+// givenUp reports whether the context was cancelled, or its parent has ended. The
+// end of a time limit does not count.
+func (c *CallContext) givenUp() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended != nil || c.parent.Err() != nil
+}
+
 // standard returns the context that stands behind this one, made at first use.
 func (c *CallContext) standard() context.Context {
 	c.mu.Lock()
@@ -77,7 +85,7 @@ func (c *CallContext) standard() context.Context {
 	}
 	c.real = new(standardContext)
 	parent := c.parent
-	if c.limit != 0 {
+	if c.limit != 0 && c.ended == nil {
 		parent, c.real.stop = context.WithDeadlineCause(parent, c.began.Add(c.limit), c.overtime)
 	}
 	c.real.Context, c.real.cancel = context.WithCancelCause(parent)

@@ -127,8 +127,8 @@ func (c *Conn) end(ctx context.Context, endLife context.CancelCauseFunc) error {
 	if ctx.Err() == nil {
 		hurry = ctx.Done()
 	}
-	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
 	c.state.update(func(s *stateLocked) { s.draining = true })
+	c.wg.Go(c.handler.Drain) // it may wait for the peer, so it is not waited for here
 	if c.life.Err() != nil || !c.settle(c.opts.DrainTime, hurry) {
 		c.abort(c.giveUpCause())
 		if !c.settle(killTime, nil) {
@@ -260,8 +260,12 @@ func (c *Conn) accept(frame []byte, b *batch) (*call, []byte) {
 	m, err := c.opts.Decoder.decode(frame, &in.req)
 	if err != nil {
 		var de *DecodeError
-		if !errors.As(err, &de) || de.Response || de.Notification {
-			c.log.Warn("ignoring an invalid response", "error", err)
+		switch {
+		case !errors.As(err, &de), de.Notification:
+			c.log.Warn("ignoring an invalid notification", "error", err)
+			return nil, nil
+		case de.Response:
+			c.badResponse(de)
 			return nil, nil
 		}
 		return nil, c.refusal(de.ID, de.Err)
@@ -306,7 +310,9 @@ func (c *Conn) refuse(id ID, e *Error) {
 // answer queues a frame of the reader's own. It is written when nothing more can
 // be read without waiting, or at the watcher's next tick.
 func (c *Conn) answer(commit func() []byte) {
-	c.out.answerAsReader(c.life, commit)
+	if c.out.answerAsReader(c.life, commit) {
+		c.now = time.Now() // what is read already has come in long ago, but was not late then
+	}
 	c.lead.stir()
 }
 

@@ -129,6 +129,20 @@ func TestConnBounds(t *testing.T) {
 				}
 			}, inFlight(0),
 		}},
+		{"nor does it help that their time is over", jsonrpc.Options{MaxInFlight: 32}, []step{
+			stall(), memory(6<<20, func(s *scenario) {
+				for range 100 {
+					burst(40, numbered("fill late", large))(s)
+					sleep(time.Minute)(s)
+				}
+				inFlight(32)(s)
+			}),
+			resume(), func(s *scenario) {
+				for range 4000 {
+					s.next()
+				}
+			}, inFlight(0),
+		}},
 		{"a request can be cancelled though the peer does not read", jsonrpc.Options{MaxInFlight: 32}, []step{
 			send(hold("9001", "k")), sleep(5 * ms), stall(), burst(1000, numbered("fill", large)), sleep(time.Minute),
 			send(cancel("9001")), noted("cancel 9001: true", "9001: the peer cancelled the request"), inFlight(31),

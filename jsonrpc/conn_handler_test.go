@@ -137,6 +137,12 @@ func (a *actor) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc.P
 	case "ask":
 		result, err := peer.Call(ctx, "question", []byte(`{"for":`+string(req.ID)+`}`))
 		return a.asked(req, dst, result, err)
+	case "fill late": // answers when its time is over
+		ctx.(interface {
+			Limit(time.Duration, error) bool
+		}).Limit(time.Millisecond, errors.New("too late"))
+		time.Sleep(time.Second)
+		return fill(append(dst, `{"fill":"`...), p.Bytes), nil
 	case "fill":
 		return fill(append(dst, `{"fill":"`...), p.Bytes), nil
 	case "linger":

@@ -201,6 +201,7 @@ func TestDecodeParams(t *testing.T) {
 		{"string", frame(`"a"`), badParams("1", "params must be an object")},
 		{"member twice", frame(`{"a":1,"b":2,"a":1}`), badParams("1", "params has a member twice")},
 		{"member twice, once spelled with an escape", frame(`{"a":1,"\u0061":1}`), badParams("1", "params has a member twice")},
+		{"member twice, with an escape before both", frame(`{"\u0062":0,"a":1,"a":1}`), badParams("1", "params has a member twice")},
 		{"member twice, both spelled with escapes", frame(`{"\u0061b":1,"a\u0062":1}`), badParams("1", "params has a member twice")},
 		{"members that differ in case", frame(`{"a":1,"A":2}`), decoded{Kind: "request", ID: "1", Method: "x", Params: `{"a":1,"A":2}`}},
 		{"member twice further inside is the reader's business", frame(`{"a":{"b":1,"b":2}}`), decoded{Kind: "request", ID: "1", Method: "x", Params: `{"a":{"b":1,"b":2}}`}},

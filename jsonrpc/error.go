@@ -28,7 +28,12 @@ type Error struct {
 	Data    []byte // raw JSON, or nil
 }
 
-func (e *Error) Error() string { return e.Message + " (" + strconv.Itoa(e.Code) + ")" }
+func (e *Error) Error() string {
+	if e == nil {
+		return "a nil *jsonrpc.Error"
+	}
+	return e.Message + " (" + strconv.Itoa(e.Code) + ")"
+}
 
 // ErrorObject returns the members of the error object.
 func (e *Error) ErrorObject() (code int, message string, data []byte) {
@@ -46,7 +51,7 @@ func (e *Error) Append(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, int64(e.Code), 10)
 	dst = append(dst, `,"message":`...)
 	dst = jsonwire.AppendQuote(dst, e.Message)
-	if e.Data != nil {
+	if len(e.Data) > 0 {
 		dst = append(dst, `,"data":`...)
 		dst = jsonwire.AppendLine(dst, e.Data)
 	}
@@ -60,6 +65,10 @@ var (
 	ErrShutdown  = errors.New("the server is shutting down")
 	ErrCancelled = errors.New("the peer cancelled the request")
 )
+
+// ErrBadResponse is the error of a request of our own whose answer is none that
+// JSON-RPC allows.
+var ErrBadResponse = errors.New("the answer is not a valid response")
 
 // objecter is an error that is meant for the peer, of whatever package. The code
 // 0 means that it is none: a nil pointer.
@@ -80,15 +89,16 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func (e *PanicError) StackTrace() []byte { return e.stack }
 
 // WireError is the one place where an error becomes an error object. An error
-// that is meant for the peer is sent as it is. One that comes of the end of ctx
+// that is meant for the peer is sent as it is, without its data if that is no
+// JSON. One that comes of the end of ctx
 // is told by its cause. Any other, and every panic, is logged under an incident
 // id, which is all that the peer is told.
 func WireError(ctx context.Context, log *slog.Logger, method string, err error) *Error {
 	if e, ok := forPeer(err); ok {
 		if e != nil {
-			return e
+			return e.sendable(ctx, log, method)
 		}
-		err = errNil
+		err = fmt.Errorf("%w: %w", errNil, err)
 	}
 	var p stackTracer
 	if !errors.As(err, &p) {
@@ -110,19 +120,36 @@ func WireError(ctx context.Context, log *slog.Logger, method string, err error) 
 	return &Error{Code: CodeInternal, Message: "internal error (incident " + incident + ")"}
 }
 
+// sendable returns the error without data that is no JSON, which would break the
+// message around it.
+func (e *Error) sendable(ctx context.Context, log *slog.Logger, method string) *Error {
+	if len(e.Data) == 0 {
+		return e
+	}
+	err := jsonwire.Valid(e.Data, 0)
+	if err == nil {
+		return e
+	}
+	log.ErrorContext(ctx, "the data of an error is no JSON and was left out", "method", method, "error", err, "message", e.Message)
+	return &Error{Code: e.Code, Message: e.Message}
+}
+
 // stackTracer is an error that knows where it comes from: a panic.
 type stackTracer interface{ StackTrace() []byte }
 
-// errNil stands for a nil *Error, of this package or of another, that was
-// returned as an error, which is not a nil error: a mistake that is easily made
-// and must not end the server.
-var errNil = errors.New("the handler returned a nil *Error as its error")
+// errNil stands for an error object without a code. Mostly it is a nil *Error, of
+// this package or of another, that was returned as an error, which is not a nil
+// error: a mistake that is easily made and must not end the server.
+var errNil = errors.New("the handler returned an error object without a code, or a nil *Error as its error")
 
 // forPeer reports whether err is meant for the peer, and the error object, which
-// is nil for a nil pointer.
+// is nil for a nil pointer and for one without a code.
 func forPeer(err error) (*Error, bool) {
 	var own *Error
 	if errors.As(err, &own) {
+		if own != nil && own.Code == 0 {
+			own = nil
+		}
 		return own, true
 	}
 	var o objecter

@@ -93,6 +93,8 @@ func TestWireErrorInternal(t *testing.T) {
 		{"plain", t.Context(), errors.New(secret)},
 		{"wrapped", t.Context(), fmt.Errorf("running: %w", errors.New(secret))},
 		{"nil of our own type", t.Context(), (*jsonrpc.Error)(nil)},
+		{"nil of our own type beside the reason", t.Context(), errors.Join(errors.New(secret), (*jsonrpc.Error)(nil))},
+		{"without a code", t.Context(), &jsonrpc.Error{Message: secret}},
 		{"panic", t.Context(), &jsonrpc.PanicError{Value: secret}},
 		{"panic of a call that was cancelled", cancelled, &jsonrpc.PanicError{Value: secret}},
 	}
@@ -159,5 +161,23 @@ func TestWireErrorLogsStack(t *testing.T) {
 	}
 	if entry.Error != "calling: oh no" || entry.Stack != "in some function" {
 		t.Errorf("logged %+v, want the error and its stack", entry)
+	}
+}
+
+// Data of an error that is no JSON would break the frame, or be one.
+func TestWireErrorBrokenData(t *testing.T) {
+	for _, data := range []string{`{`, ` `, `1 2`, "{\"a\":\"\n{}\n\"}", "\"say \\\"hel\n"} {
+		var log bytes.Buffer
+		got := jsonrpc.WireError(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "x", &jsonrpc.Error{Code: 5, Message: "m", Data: []byte(data)})
+		if diff := cmp.Diff(&jsonrpc.Error{Code: 5, Message: "m"}, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", data, diff)
+		}
+		if !strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%q: the log says %q", data, &log)
+		}
+	}
+	empty := &jsonrpc.Error{Code: 5, Message: "m", Data: []byte{}}
+	if got := string(empty.Append(nil)); got != `{"code":5,"message":"m"}` {
+		t.Errorf("with empty data: %s", got)
 	}
 }

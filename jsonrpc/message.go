@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"slices"
 	"strconv"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
@@ -23,6 +24,8 @@ type Response struct {
 	ID     ID
 	Result []byte // raw JSON object
 	Error  *Error
+
+	fault error // why a message that answers a request is no response
 }
 
 func (*Request) message()  {}
@@ -38,7 +41,9 @@ type Params struct {
 	Raw     []byte // the object as it came, or nil if there was none
 	members []member
 	inline  [inlineMembers]member // room for the usual number
-	escaped bool                  // some name is spelled with an escape
+	// What the names mean, by member, if some name is spelled with an escape; else
+	// nil, and the bytes say so.
+	names *[]string
 }
 
 // member is where a member is within Params.Raw.
@@ -47,30 +52,30 @@ type member struct{ name, nameEnd, value, valueEnd uint32 }
 // Get returns the value of a member as raw JSON, or nil.
 func (p *Params) Get(name string) []byte {
 	for i := range p.members {
-		m := &p.members[i]
-		if p.equal(m, name) {
+		if p.is(i, name) {
+			m := &p.members[i]
 			return p.Raw[m.value:m.valueEnd]
 		}
 	}
 	return nil
 }
 
-func (p *Params) equal(m *member, name string) bool {
-	if p.escaped {
-		return jsonwire.EqualString(p.Raw[m.name:m.nameEnd], name)
+// is reports whether the i-th member has the name.
+func (p *Params) is(i int, name string) bool {
+	if p.names != nil {
+		return (*p.names)[i] == name
 	}
+	m := &p.members[i]
 	return string(p.Raw[m.name+1:m.nameEnd-1]) == name
 }
 
 // add notes a member. It reports false if there is one of that name.
 func (p *Params) add(m member, escaped bool) bool {
-	p.escaped = p.escaped || escaped
-	name := p.Raw[m.name:m.nameEnd]
-	for i := range p.members {
-		o := &p.members[i]
-		if p.equalNames(p.Raw[o.name:o.nameEnd], name) {
-			return false
-		}
+	if escaped && p.names == nil {
+		p.spellOut()
+	}
+	if !p.isNew(m) {
+		return false
 	}
 	if p.members == nil {
 		p.members = p.inline[:0]
@@ -79,11 +84,34 @@ func (p *Params) add(m member, escaped bool) bool {
 	return true
 }
 
-func (p *Params) equalNames(a, b []byte) bool {
-	if p.escaped {
-		return jsonwire.EqualStrings(a, b)
+// isNew reports whether there is no member of that name yet, and notes what the
+// name means if that is done.
+func (p *Params) isNew(m member) bool {
+	if p.names != nil {
+		name := jsonwire.Unquote(p.Raw[m.name:m.nameEnd])
+		if slices.Contains(*p.names, name) {
+			return false
+		}
+		*p.names = append(*p.names, name)
+		return true
 	}
-	return string(a) == string(b)
+	name := p.Raw[m.name:m.nameEnd]
+	for i := range p.members {
+		o := &p.members[i]
+		if string(p.Raw[o.name:o.nameEnd]) == string(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// spellOut notes what the names so far mean, none of which has an escape.
+func (p *Params) spellOut() {
+	names := make([]string, 0, len(p.members)+1)
+	for _, m := range p.members {
+		names = append(names, string(p.Raw[m.name+1:m.nameEnd-1]))
+	}
+	p.names = &names
 }
 
 // AppendRequest appends a request, or a notification if id is empty. Params is

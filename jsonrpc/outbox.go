@@ -39,7 +39,7 @@ type outbox struct {
 func (o *outbox) add(ctx context.Context, frame []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waitLocked(ctx, softQueue)
+	o.waitLocked(ctx, softQueue, func() bool { return ctx.Err() != nil })
 	switch {
 	case o.err != nil:
 		return o.err
@@ -51,21 +51,23 @@ func (o *outbox) add(ctx context.Context, frame []byte) error {
 }
 
 // exclude calls f while nothing can be added, so that what f ends adds nothing
-// when exclude has returned.
+// when exclude has returned, and waits for room no longer.
 func (o *outbox) exclude(f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f()
+	wake(&o.room)
 }
 
 // answer queues the frame that commit returns, or writes it from where it is if
-// it is large and nothing waits. It waits for room first, but not longer than
-// ctx. Nothing can be added while commit decides, so that the decision and the
+// it is large and nothing waits. It waits for room first, until the call is given
+// up; that its time is over is no reason to queue more than there is room for, and
+// neither is a call that was never in danger. Base ends with all calls. Nothing can be added while commit decides, so that the decision and the
 // frame have one place in the order; nil means that nothing is sent. answer
 // returns the buffer of the frame, which may have grown.
-func (o *outbox) answer(ctx, life context.Context, commit func() []byte) []byte {
+func (o *outbox) answer(base, life context.Context, givenUp func() bool, commit func() []byte) []byte {
 	o.mu.Lock()
-	o.waitLocked(ctx, softQueue)
+	o.waitLocked(base, softQueue, givenUp)
 	frame := commit()
 	if o.err != nil || len(frame) < directFrame || o.writing || len(o.queue) > 0 {
 		o.putLocked(frame)
@@ -81,18 +83,22 @@ func (o *outbox) answer(ctx, life context.Context, commit func() []byte) []byte 
 }
 
 // answerAsReader is answer for the holder of the lead, who must not wait for
-// the peer: it has more room, and writes nothing.
-func (o *outbox) answerAsReader(ctx context.Context, commit func() []byte) {
+// the peer: it has more room, and writes nothing. It reports whether it has waited
+// for that room.
+func (o *outbox) answerAsReader(ctx context.Context, commit func() []byte) (waited bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waitLocked(ctx, hardQueue)
+	waited = o.waitLocked(ctx, hardQueue, func() bool { return ctx.Err() != nil })
 	o.putLocked(commit())
+	return waited
 }
 
-// waitLocked waits, without the lock, until there is room in the queue, ctx
-// ends, or nothing is written any more.
-func (o *outbox) waitLocked(ctx context.Context, bound int) {
-	for o.err == nil && o.writing && len(o.queue) > bound && ctx.Err() == nil {
+// waitLocked waits, without the lock, until there is room in the queue, nothing is
+// written any more, or enough says so, which is asked again when ctx ends or
+// exclude was called. It reports whether it has waited.
+func (o *outbox) waitLocked(ctx context.Context, bound int, enough func() bool) (waited bool) {
+	for o.err == nil && o.writing && len(o.queue) > bound && !enough() {
+		waited = true
 		if o.room == nil {
 			o.room = make(chan struct{})
 		}
@@ -104,6 +110,7 @@ func (o *outbox) waitLocked(ctx context.Context, bound int) {
 		}
 		o.mu.Lock()
 	}
+	return waited
 }
 
 // putLocked queues a frame, if there is one and it can still be written.

@@ -69,7 +69,7 @@ func TestOutbox(t *testing.T) {
 	bubble(t, "a large answer goes alone", func(t *testing.T) {
 		s := &slowStream{writes: make(chan string)}
 		o := &outbox{stream: s}
-		go o.answer(t.Context(), t.Context(), send(large))
+		go o.answer(t.Context(), t.Context(), never, send(large))
 		synctest.Wait()
 		if err := o.add(t.Context(), []byte("b")); err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestOutbox(t *testing.T) {
 	bubble(t, "but not past what waits", func(t *testing.T) {
 		o, s := stopped(t.Context())
 		_ = o.add(t.Context(), []byte("b"))
-		o.answer(t.Context(), t.Context(), send(large))
+		o.answer(t.Context(), t.Context(), never, send(large))
 		if diff := cmp.Diff([]string{"a|", "b|" + large + "|"}, s.take(2)); diff != "" {
 			t.Errorf("writes (-want +got):\n%s", diff)
 		}
@@ -92,7 +92,7 @@ func TestOutbox(t *testing.T) {
 		_ = o.add(t.Context(), []byte(full))
 		added := make(chan error, 2)
 		go func() { added <- o.add(t.Context(), []byte("c")) }()
-		go func() { o.answer(t.Context(), t.Context(), send("d")); added <- nil }()
+		go func() { o.answer(t.Context(), t.Context(), never, send("d")); added <- nil }()
 		synctest.Wait()
 		if len(added) > 0 {
 			t.Fatal("there was room in a full queue")
@@ -139,7 +139,7 @@ func TestOutbox(t *testing.T) {
 	})
 	bubble(t, "nothing is sent for nil", func(t *testing.T) {
 		o := &outbox{stream: &slowStream{}}
-		o.answer(t.Context(), t.Context(), func() []byte { return nil })
+		o.answer(t.Context(), t.Context(), never, func() []byte { return nil })
 		o.answerAsReader(t.Context(), func() []byte { return nil })
 		if o.dirty() {
 			t.Errorf("queued %q", o.queue)
@@ -163,7 +163,7 @@ func TestOutbox(t *testing.T) {
 			t.Errorf("add: %v, want %v", err, s.err)
 		}
 		o.flush(t.Context())
-		o.answer(t.Context(), t.Context(), send(large))
+		o.answer(t.Context(), t.Context(), never, send(large))
 		<-settled
 		synctest.Wait()
 		if told != 1 {
@@ -227,3 +227,5 @@ type discard struct{ Stream }
 
 func (discard) Write(context.Context, []byte) error { return nil }
 func (discard) Delimiter() string                   { return "|" }
+
+func never() bool { return false }

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // pending is a request of our own that waits for its answer.
@@ -67,6 +68,9 @@ func (c *Conn) receive(ctx context.Context, id ID, p *pending) ([]byte, error) {
 
 // outcome returns the response the way [Peer] does.
 func (r *Response) outcome() ([]byte, error) {
+	if r.fault != nil {
+		return nil, r.fault
+	}
 	if r.Error != nil {
 		return nil, r.Error
 	}
@@ -92,6 +96,15 @@ type CallError struct {
 func (e *CallError) Error() string { return "gave up waiting for the peer: " + e.Cause.Error() }
 
 func (e *CallError) Unwrap() error { return e.Cause }
+
+// badResponse handles a message that was meant to be a response. Whoever waits for
+// it need not wait any longer.
+func (c *Conn) badResponse(e *DecodeError) {
+	c.log.Warn("a response is not valid", "id", string(e.ID), "error", e.Err)
+	if e.ID != "" {
+		c.response(&Response{ID: e.ID, fault: fmt.Errorf("%w: %s", ErrBadResponse, e.Err.Message)})
+	}
+}
 
 // response hands the answer to whoever waits for it. One that nobody waits for
 // is ignored, as it must be: it may have crossed a cancellation.

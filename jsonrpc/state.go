@@ -141,7 +141,7 @@ func (c *Conn) serve(in *call) {
 	}
 	p := c.bufs.get()
 	frame, _ := Answer(&in.ctx, c.log, c.handler, &in.req, c, (*p)[:0])
-	if sent := c.out.answer(&in.ctx, c.life, func() []byte { return c.conclude(in, frame) }); sent != nil {
+	if sent := c.out.answer(c.base, c.life, in.ctx.givenUp, func() []byte { return c.conclude(in, frame) }); sent != nil {
 		frame = sent
 	}
 	c.bufs.put(p, frame)

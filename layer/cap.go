@@ -55,6 +55,9 @@ func capText(res *protocol.CallToolResult, limit, total int) *protocol.CallToolR
 			n = left
 		}
 		left -= n
+		if t, ok := c.(*protocol.Text); ok && t.Text == "" {
+			continue // there are models that refuse an empty text
+		}
 		out.Content = append(out.Content, c)
 	}
 	note := fmt.Sprintf("[Truncated: the text has %d bytes, of which the first %d are shown. Ask for less: narrow the query, or read the rest in parts if the tool can do that.]", total, limit)

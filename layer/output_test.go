@@ -44,10 +44,10 @@ func TestCap(t *testing.T) {
 		{"short enough", 10, []string{"12345", "67890"}, []string{"12345", "67890"}},
 		{"one byte too long", 9, []string{"12345", "67890"}, []string{"12345", "6789"}},
 		{"between characters", 4, []string{"aéé"}, []string{"aé"}},
-		{"within the first character", 2, []string{"€"}, []string{""}},
+		{"within the first character", 2, []string{"€"}, nil},
 		{"four bytes", 7, []string{"abc😀x"}, []string{"abc😀"}},
 		{"within four bytes", 6, []string{"abc😀x"}, []string{"abc"}},
-		{"what follows is empty", 3, []string{"abcdef", "ghi"}, []string{"abc", ""}},
+		{"what follows is left out", 3, []string{"abcdef", "ghi", "jkl"}, []string{"abc"}},
 		{"no limit", -1, []string{strings.Repeat("x", 1<<20)}, []string{strings.Repeat("x", 1<<20)}},
 	}
 	for _, tt := range tests {

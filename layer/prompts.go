@@ -27,6 +27,9 @@ func (l *Layer) GetPrompt(ctx context.Context, r *Request, name string, args map
 	if !ok || res == nil {
 		return nil, fmt.Errorf("prompt %q: the handler returned no result", e.Name)
 	}
+	if err := res.Check(); err != nil {
+		return nil, fmt.Errorf("prompt %q: the handler returned what cannot be sent: %w", e.Name, err)
+	}
 	return res, nil
 }
 

@@ -48,6 +48,9 @@ func (l *Layer) ReadResource(ctx context.Context, r *Request, uri string) (*prot
 	if !ok || res == nil || len(res.Contents) == 0 {
 		return nil, fmt.Errorf("resource %q: the handler returned no contents", inv.Call.Subject.Name)
 	}
+	if err := res.Check(); err != nil {
+		return nil, fmt.Errorf("resource %q: the handler returned what cannot be sent: %w", inv.Call.Subject.Name, err)
+	}
 	return res, nil
 }
 

@@ -131,19 +131,30 @@ func (l *Layer) finishTool(ctx context.Context, inv *Invocation, out Result) (*p
 	if !ok || res == nil {
 		return nil, fmt.Errorf("tool %q: the handler returned no result", inv.tool.Name)
 	}
-	if !res.IsError && !(l.plain && inv.tool.ExactOutput()) {
-		if err := inv.tool.ValidateOutput(res.StructuredContent); err != nil {
-			l.logTool(ctx, slog.LevelError, "a tool returned what its output schema forbids", inv, err)
-			return registry.ErrorResult(fmt.Sprintf("%s returned a result that does not match its own output schema. This is a fault of the tool, not of the arguments.", inv.tool.Name)), nil
+	if !(l.plain && inv.tool.ExactOutput()) {
+		if fault, err := checkOutput(inv.tool, res); err != nil {
+			l.logTool(ctx, slog.LevelError, "a tool returned a result that "+fault, inv, err)
+			return registry.ErrorResult(fmt.Sprintf("%s returned a result that %s. This is a fault of the tool, not of the arguments.", inv.tool.Name, fault)), nil
 		}
 	}
 	return wrapStructure(inv, l.cap(inv.tool, res)), nil
 }
 
+// checkOutput returns what is wrong with the result of a tool, and in detail.
+func checkOutput(e *registry.ToolEntry, res *protocol.CallToolResult) (fault string, err error) {
+	if err := res.Check(); err != nil {
+		return "cannot be sent", err
+	}
+	if res.IsError {
+		return "", nil
+	}
+	return "does not match its own output schema", e.ValidateOutput(res.StructuredContent)
+}
+
 // wrapStructure puts structured content that is no object into one for versions
 // that want that. The schema that they were shown says the same.
 func wrapStructure(inv *Invocation, res *protocol.CallToolResult) *protocol.CallToolResult {
-	if res.StructuredContent == nil || inv.Call.Version.AnyStructuredContent() {
+	if len(res.StructuredContent) == 0 || inv.Call.Version.AnyStructuredContent() {
 		return res
 	}
 	raw := res.StructuredContent[jsonwire.SkipSpace(res.StructuredContent):]

@@ -41,7 +41,7 @@ type Tool struct {
 	Handler      ToolHandler
 
 	bound bool // the handler validates the arguments itself, while it binds them
-	exact bool // what the handler returns matches the output schema by construction
+	exact bool // what the handler returns is right by construction: it is made of a Go type
 }
 
 // TaskMode says whether a call of a tool may go on after its request was
@@ -86,7 +86,8 @@ func Typed[In, Out any](t Tool, fn func(context.Context, *Call, In) (Out, error)
 		return Tool{}, fmt.Errorf("tool %q: output: %w", t.Name, err)
 	}
 	t.OutputSchema, t.Handler = out, handler
-	t.exact = derived && !constrained(out)
+	_, asItIs := any((*Out)(nil)).(**protocol.CallToolResult)
+	t.exact = derived && !asItIs && !constrained(out)
 	return t, nil
 }
 
@@ -307,9 +308,9 @@ func (e *ToolEntry) ValidateOutput(raw []byte) error {
 	return e.output.Validate(raw)
 }
 
-// ExactOutput reports whether the structured content that the handler returns
-// matches the output schema by construction: both come from one Go type, and the
-// schema says nothing that the type does not.
+// ExactOutput reports whether what the handler returns is right by construction:
+// it is made of a Go type, and the output schema, if there is one, comes from the
+// same type and says nothing that the type does not.
 func (e *ToolEntry) ExactOutput() bool { return e.exact }
 
 // constrained reports whether a derived schema may say more than its type. A

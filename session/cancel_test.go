@@ -155,7 +155,7 @@ func TestForeignAnswersAreIgnored(t *testing.T) {
 		for _, other := range []string{`"` + string(q.ID) + `"`, "999", "-1", `"x"`, id} {
 			c.send(`{"jsonrpc":"2.0","id":` + other + `,"result":` + bob + `}`)
 		}
-		c.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":7}`)
+		c.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`)
 		if got := c.take(); len(got) > 0 {
 			t.Errorf("they are answered with %q", got)
 		}
@@ -164,6 +164,29 @@ func TestForeignAnswersAreIgnored(t *testing.T) {
 			t.Errorf("the answer comes to %q", got)
 		}
 	})
+}
+
+// An answer that is no response ends the question: nothing better will come.
+func TestBrokenAnswer(t *testing.T) {
+	for broken, fault := range map[string]string{
+		`"result":7`:           "the result must be an object",
+		`"result":null`:        "the result must be an object",
+		`"error":{"code":1.5}`: `"code" must be an integer`,
+		`"result":{},"error":{"code":1,"message":"m"}`: `a "result" as well as an "error"`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := fixture{tools: ask(textTool(elicit(nameForm())))}.connect(t).client(newestHandshake, canAll)
+			_, q := c.pending()
+			c.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,` + broken + `}`)
+			got := c.take()
+			if len(got) != 1 || !strings.Contains(got[0], `"isError":true`) {
+				t.Fatalf("%s: the call comes to %q", broken, got)
+			}
+			if text := readMessage(t, got[0]).outcome(); !strings.Contains(text, "the client's answer to elicitation/create cannot be used") || !strings.Contains(text, fault) {
+				t.Errorf("%s: the call comes to %s", broken, text)
+			}
+		})
+	}
 }
 
 // A logger sends what the era wants: nothing without a level in the stateless

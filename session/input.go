@@ -187,6 +187,8 @@ func clientError(ctx context.Context, q *registry.Question, err error) error {
 	switch {
 	case errors.As(err, &answer):
 		return &registry.Failure{Text: fmt.Sprintf("the client refused %s: %s", q.Method, answer.Message), Err: err}
+	case errors.Is(err, jsonrpc.ErrBadResponse):
+		return &registry.Failure{Text: fmt.Sprintf("the client's answer to %s cannot be used: %v", q.Method, err), Err: err}
 	case errors.Is(err, errAskTimeout):
 		return &registry.Failure{Text: fmt.Sprintf("the client did not answer %s in time", q.Method), Err: err}
 	case ctx.Err() != nil, errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, jsonrpc.ErrShutdown):

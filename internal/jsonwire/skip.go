@@ -2,11 +2,15 @@ package jsonwire
 
 import "bytes"
 
-// SkipString counts the bytes of the valid string at the start of b.
+// SkipString counts the bytes of the valid string at the start of b. One that has
+// no end goes to that of b.
 func SkipString(b []byte) int {
 	i := 1
 	for {
 		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
 		end := i + n
 		slashes := 0
 		for b[end-1-slashes] == '\\' {
