@@ -32,15 +32,13 @@ func (l *Layer) CompleteResource(ctx context.Context, r *Request, uri string, c 
 		return l.complete(ctx, l.newInvocation(r, &e.Subject, e.Timeout), c, e.Complete[c.Argument])
 	}
 	if e := snap.Resource(uri); e != nil && l.visible(r, &e.Subject) {
-		return new(protocol.Completion), nil
+		return l.complete(ctx, l.newInvocation(r, &e.Subject, e.Timeout), c, nil)
 	}
 	return nil, unknown("resource template", uri)
 }
 
+// complete completes with f, or suggests nothing if that is nil.
 func (l *Layer) complete(ctx context.Context, inv *Invocation, c *CompletionRequest, f registry.Completer) (*protocol.Completion, error) {
-	if f == nil {
-		return new(protocol.Completion), nil
-	}
 	req := *c
 	req.complete = f
 	inv.Completion = &req
@@ -58,6 +56,9 @@ func (l *Layer) complete(ctx context.Context, inv *Invocation, c *CompletionRequ
 func (l *Layer) runCompletion(ctx context.Context, inv *Invocation) (_ Result, err error) {
 	defer recovered(&err)
 	c := inv.Completion
+	if c.complete == nil {
+		return new(protocol.Completion), nil
+	}
 	res, err := c.complete(ctx, &inv.Call, c.Value, c.Given)
 	if err != nil {
 		return nil, l.deliberate(ctx, inv, err)

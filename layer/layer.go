@@ -3,6 +3,8 @@ package layer
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -27,7 +29,10 @@ type Access interface {
 	// Visible reports whether the principal may know that the subject exists.
 	Visible(*policy.Principal, *policy.Subject) bool
 	// Check refuses one use of a visible subject with an error, or returns nil.
-	// URI is what is read of a resource, or empty.
+	// URI is what is read of a resource, or empty. A [*registry.Failure] and a
+	// [*policy.LimitError] are told the model, as the result of a tool; a
+	// [*protocol.Error] is sent as it is, and any other is logged and answered as
+	// an internal error.
 	Check(ctx context.Context, p *policy.Principal, s *policy.Subject, uri string) error
 }
 
@@ -157,7 +162,7 @@ func (l *Layer) visible(r *Request, s *policy.Subject) bool {
 func (l *Layer) invoke(ctx context.Context, inv *Invocation) (Result, error) {
 	if l.access != nil {
 		if err := l.access.Check(ctx, inv.Call.Principal, inv.Call.Subject, inv.Call.URI); err != nil {
-			return nil, err
+			return refused(inv, err)
 		}
 	}
 	if inv.timeout <= 0 {
@@ -172,6 +177,31 @@ func (l *Layer) invoke(ctx context.Context, inv *Invocation) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, inv.timeout, errTimeout)
 	defer cancel()
 	return l.run(ctx, inv)
+}
+
+// refused says no to a use that access has refused. A model can act on a refusal
+// that is meant for it: a [*registry.Failure], or a bound that will have room
+// again.
+func refused(inv *Invocation, err error) (Result, error) {
+	text := ""
+	var limit *policy.LimitError
+	switch f := failure(err); {
+	case f != nil:
+		text = f.Text
+	case errors.As(err, &limit) && limit.RetryAfter > 0:
+		text = fmt.Sprintf("%s. Try again in %v.", limit.Reason, limit.RetryAfter)
+	case limit != nil:
+		text = limit.Reason
+	default:
+		return nil, err
+	}
+	if inv.tool != nil && inv.Completion == nil {
+		return registry.ErrorResult(text), nil
+	}
+	if limit != nil {
+		return nil, protocol.Errorf(protocol.CodeRateLimited, "%s", text)
+	}
+	return nil, invalidParams("%s", text)
 }
 
 // run does what the invocation is for.

@@ -197,3 +197,59 @@ func TestOutputSchema(t *testing.T) {
 		})
 	}
 }
+
+// Raw JSON of a handler that is none must not reach the client: it would break
+// the message, or be one.
+func TestBrokenResults(t *testing.T) {
+	broken := []string{`{`, ` `, `{"a":1} x`, "\"abc\n", "{\"a\":\"\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\"}", "{\n  \"rows\": [\n    \"say \\\"hel", "{\"a\":\"\xff\"}"}
+	results := func(raw string) map[string]*protocol.CallToolResult {
+		b := []byte(raw)
+		text := func(meta []byte) protocol.Content { return &protocol.Text{Text: "t", Meta: meta} }
+		return map[string]*protocol.CallToolResult{
+			"structured content":              {StructuredContent: b},
+			"structured content of a failure": {StructuredContent: b, IsError: true},
+			"metadata":                        {Meta: b},
+			"metadata of a text":              {Content: []protocol.Content{text(b)}},
+			"metadata of an image":            {Content: []protocol.Content{text(nil), &protocol.Image{Meta: b}}},
+			"metadata of a recording":         {Content: []protocol.Content{&protocol.Audio{Meta: b}}},
+			"metadata of a link":              {Content: []protocol.Content{&protocol.ResourceLink{Meta: b}}},
+			"metadata of a resource":          {Content: []protocol.Content{&protocol.EmbeddedResource{Meta: b}}},
+			"metadata of its contents":        {Content: []protocol.Content{&protocol.EmbeddedResource{Resource: protocol.ResourceContents{Meta: b}}}},
+			"nothing":                         {Content: []protocol.Content{nil}},
+		}
+	}
+	for _, raw := range broken {
+		for name, res := range results(raw) {
+			for _, schema := range []string{"", `{}`} {
+				out, err := call(t, withTools(t, layer.Options{}, returning(res, schema)), local(), "t", `{}`)
+				if err != nil || !out.IsError || !strings.Contains(firstText(out), "fault of the tool") || out.StructuredContent != nil || out.Meta != nil {
+					t.Errorf("%s %q with the schema %q: %+v, %v", name, raw, schema, out, err)
+				}
+			}
+		}
+	}
+	// Nor must that of resources and prompts.
+	reg := registry.New(nil)
+	must(t, reg.AddResource(registry.Resource{URI: "test://r", Name: "r", Handler: func(context.Context, *registry.Call) (*protocol.ReadResourceResult, error) {
+		return &protocol.ReadResourceResult{Contents: []protocol.ResourceContents{{URI: "test://r", Meta: []byte(`{`)}}}, nil
+	}}), reg.AddPrompt(registry.Prompt{Name: "p", Handler: func(context.Context, *registry.Call) (*protocol.GetPromptResult, error) {
+		return &protocol.GetPromptResult{Messages: []protocol.PromptMessage{{Role: protocol.RoleUser}}}, nil
+	}}))
+	l := layer.New(&layer.Options{Registry: reg})
+	if _, err := l.ReadResource(t.Context(), local(), "test://r"); err == nil || !strings.Contains(err.Error(), "contents[0]: _meta") {
+		t.Errorf("the resource: %v", err)
+	}
+	if _, err := l.GetPrompt(t.Context(), local(), "p", nil); err == nil || !strings.Contains(err.Error(), "messages[0]") {
+		t.Errorf("the prompt: %v", err)
+	}
+}
+
+// Empty structured content is none.
+func TestEmptyStructuredContent(t *testing.T) {
+	for _, v := range protocol.Versions() {
+		res := &protocol.CallToolResult{Content: []protocol.Content{&protocol.Text{Text: "t"}}, StructuredContent: []byte{}}
+		if got, want := wire(t, withTools(t, layer.Options{}, returning(res, "")), v), `{"content":[{"type":"text","text":"t"}]}`; got != want {
+			t.Errorf("%s: %s, want %s", v, got, want)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (h *Hub) publishUpdateLocked(uri string) {
 		}
 		for in := range w.by {
 			if s := in.handle.Value(); s != nil {
-				s.queue.addUpdate(uri, w.uri)
+				s.queue.addUpdate(in, uri, w.uri)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package notify_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -352,4 +353,50 @@ func TestKind_String(t *testing.T) {
 			t.Errorf("Kind(%d).String() = %q, want %q", uint8(tt.in), got, tt.want)
 		}
 	}
+}
+
+// What was subscribed to for a moment does not wait for ever behind a delivery
+// that is stuck.
+func TestHub_pendingIsBoundedWhateverWasSubscribed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, &notify.Options{MaxPending: 1, MaxURIs: 1})
+		release := make(chan struct{})
+		var got recorder
+		s := subscribe(t, h, notify.Filter{Tools: true}, func(events []notify.Event) {
+			got.deliver(events)
+			<-release
+		})
+		h.Publish(notify.Event{Kind: notify.ToolsChanged})
+		settle()
+		before := heap()
+		for i := range 5000 {
+			uri := fmt.Sprintf("file:///%04d/%s", i, strings.Repeat("x", 4000))
+			if err := s.AddURI(uri); err != nil {
+				t.Fatal(err)
+			}
+			h.Publish(updated(uri))
+			s.RemoveURI(uri)
+		}
+		if grown := int64(heap() - before); grown > 1<<20 {
+			t.Errorf("the heap has grown by %d KiB for 5000 updates that nobody asks for any more", grown>>10)
+		}
+		if err := s.AddURI("file:///last"); err != nil {
+			t.Fatal(err)
+		}
+		h.Publish(updated("file:///last"))
+		close(release)
+		settle()
+		settle()
+		want := [][]notify.Event{{{Kind: notify.ToolsChanged}}, {updated("file:///last")}}
+		if diff := cmp.Diff(want, got.take()); diff != "" {
+			t.Errorf("deliveries (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

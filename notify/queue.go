@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -34,6 +35,17 @@ type updates struct {
 	uris map[string]struct{} // those in list, which are all different
 }
 
+// keep drops what in does not ask for any more.
+func (u *updates) keep(in *interest) {
+	u.list = slices.DeleteFunc(u.list, func(w update) bool {
+		if in.wants(w) {
+			return false
+		}
+		delete(u.uris, w.uri)
+		return true
+	})
+}
+
 func (u *updates) len() int {
 	if u == nil {
 		return 0
@@ -58,12 +70,16 @@ func (q *queue) addList(k Kind) {
 
 // addUpdate notes that the resource uri was updated, which the subscribed URI
 // named covered concerns. The latter is noted instead of uri once there is no
-// room to be exact; there are few of those, so the set stays bounded.
-func (q *queue) addUpdate(uri, covered string) {
+// room to be exact; there are few of those, and what in does not ask for any more
+// makes room, so the set stays bounded.
+func (q *queue) addUpdate(in *interest, uri, covered string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.hasLocked(uri) {
 		return
+	}
+	if q.updates.len() >= q.hub.opts.MaxPending+q.hub.opts.MaxURIs {
+		q.updates.keep(in)
 	}
 	if len(uri) > MaxURIBytes || q.updates.len() >= q.hub.opts.MaxPending {
 		if uri = covered; q.hasLocked(uri) {

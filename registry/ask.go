@@ -393,12 +393,36 @@ func (c *Call) sampling(key string, s *Sampling) (*Question, error) {
 			return nil, &MissingAbilityError{Missing: CanSampleTools}
 		}
 	}
-	for i, m := range s.Messages {
-		if m.Content == nil && m.Raw == nil {
-			return nil, fmt.Errorf("sampling %q: message %d has no content", key, i+1)
-		}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("sampling %q: %w", key, err)
 	}
 	return &Question{Key: key, Method: protocol.MethodSample, Params: s.append(nil, c.Version), Needs: needs, Check: checkSample}, nil
+}
+
+// check reports what cannot be sent.
+func (s *Sampling) check() error {
+	for i, m := range s.Messages {
+		if m.Content == nil && m.Raw == nil {
+			return fmt.Errorf("message %d has no content", i+1)
+		}
+		if err := checkRaw(m.Raw); err != nil {
+			return fmt.Errorf("message %d: %w", i+1, err)
+		}
+	}
+	for name, raw := range map[string][]byte{"tools": s.Tools, "tool choice": s.ToolChoice, "other members": s.More} {
+		if err := checkRaw(raw); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// checkRaw accepts nil or JSON.
+func checkRaw(raw []byte) error {
+	if raw == nil {
+		return nil
+	}
+	return jsonwire.Valid(raw, 0)
 }
 
 // hasSamplingTools reports whether a model that is asked may be given tools. The

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -110,7 +111,10 @@ func (x *exchange) Log(ctx context.Context, level protocol.LogLevel, logger stri
 	b = append(b, '"')
 	b = protocol.AppendText(b, "logger", logger)
 	b = append(b, `,"data":`...)
-	b = jsonwire.AppendLine(b, data)
+	b, err := jsonwire.AppendValue(b, data, 0)
+	if err != nil {
+		return fmt.Errorf("the data of a log message: %w", err)
+	}
 	return x.peer.Send(ctx, append(b, `}}`...))
 }
 

@@ -208,3 +208,47 @@ func TestResultMetadata(t *testing.T) {
 		})
 	}
 }
+
+// The stateless era has two codes less.
+func TestErrorsOfAnotherEra(t *testing.T) {
+	tests := []struct {
+		in                   *protocol.Error
+		handshake, stateless string
+	}{
+		{protocol.Errorf(protocol.CodeResourceNotFound, "gone"), "-32002 gone", "-32602 gone"},
+		{protocol.Errorf(protocol.CodeURLElicitation, "open this"), "-32042 open this", "-32603 internal error"},
+		{protocol.Errorf(protocol.CodeAccessDenied, "no"), "-31001 no", "-31001 no"},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			p := fixture{tools: []registry.Tool{tool("t", func(context.Context, *registry.Call) (*protocol.CallToolResult, error) {
+				return nil, fmt.Errorf("on the way: %w", tt.in)
+			})}}.connect(t)
+			p.handshake("2025-11-25")
+			a := p.ask(request("1", "tools/call", `"name":"t"`))
+			if got := fmt.Sprint(a.Error.Code, " ", a.Error.Message); got != tt.handshake {
+				t.Errorf("handshake era: %s, want %s", got, tt.handshake)
+			}
+			a = p.ask(modern("2", "tools/call", `"name":"t"`))
+			if got := fmt.Sprint(a.Error.Code, " ", a.Error.Message); !strings.HasPrefix(got, tt.stateless) {
+				t.Errorf("stateless era: %s, want %s", got, tt.stateless)
+			}
+		})
+	}
+}
+
+// Log data that is no JSON is the handler's fault, and harms nobody else.
+func TestBrokenLogData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		p := fixture{tools: []registry.Tool{tool("t", func(ctx context.Context, c *registry.Call) (*protocol.CallToolResult, error) {
+			err = c.Client.Log(ctx, protocol.LogError, "", []byte("\"a\\\"\n"))
+			return registry.TextResult(""), nil
+		})}}.connect(t)
+		p.handshake("2025-11-25")
+		p.take()
+		if a := p.ask(request("1", "tools/call", `"name":"t"`)); a.Result == nil || err == nil {
+			t.Errorf("the call comes to %+v, the log to %v", a, err)
+		}
+	})
+}

@@ -62,6 +62,10 @@ func (x *exchange) Load(key string) ([]byte, bool) {
 func (x *exchange) Save(key string, raw []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if err := jsonwire.Valid(raw, 0); err != nil {
+		x.inputsLocked().fault = fmt.Errorf("what a handler keeps under %q is no JSON: %w", key, err)
+		return
+	}
 	set(&x.inputsLocked().kept, key, raw)
 }
 

@@ -64,7 +64,7 @@ func (s *Session) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonrpc
 		return dst, err
 	}
 	dst, err = m.handle(x, dst)
-	return dst, x.withTrace(err)
+	return dst, x.outcome(err)
 }
 
 // Notify implements [jsonrpc.Handler]. What it does not know it ignores.

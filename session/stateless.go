@@ -43,7 +43,7 @@ func (s *stateless) Handle(ctx context.Context, req *jsonrpc.Request, peer jsonr
 		return dst, err
 	}
 	dst, err = m.handle(x, dst)
-	return dst, x.withTrace(err)
+	return dst, x.outcome(err)
 }
 
 // Notify implements [jsonrpc.Handler]. No notification means anything without a

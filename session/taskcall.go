@@ -262,7 +262,7 @@ func (c *taskCall) outcome() *task.Record {
 		r.Status = task.Cancelled
 	case c.err != nil:
 		r.Status = task.Failed
-		r.Detail = jsonrpc.WireError(c.ctx, c.tasks.log, protocol.MethodToolsCall, c.err).Append(nil)
+		r.Detail = jsonrpc.WireError(c.ctx, c.tasks.log, protocol.MethodToolsCall, ofEra(c.Version, c.err)).Append(nil)
 	default:
 		r.Status = task.Completed
 		raw := c.res.AppendMembers([]byte(`{"resultType":"complete",`), c.Version)
