@@ -35,6 +35,10 @@ type standardContext struct {
 // else.
 func (c *CallContext) Derive(parent context.Context) { c.parent = parent }
 
+// Parent returns the context that Derive was given. What outlives the call uses
+// its values, so that it does not keep the call, and the frame that it came in.
+func (c *CallContext) Parent() context.Context { return c.parent }
+
 // Limit ends the context with [context.DeadlineExceeded] and the given cause when
 // d has passed since the call came in. It reports false, and does nothing, if it
 // is too late for that: the caller then derives a context of its own.

@@ -31,6 +31,20 @@ func (l *Layer) resolve(r *Request, uri string) *Invocation {
 // template covers counts, whether it exists or not.
 func (l *Layer) Serves(r *Request, uri string) bool { return l.resolve(r, uri) != nil }
 
+// Hides reports whether something serves the URI, but not for the principal: it
+// may not learn of what happens there.
+func (l *Layer) Hides(r *Request, uri string) bool {
+	if l.access == nil || l.resolve(r, uri) != nil {
+		return false
+	}
+	snap := l.reg.Snapshot()
+	if snap.Resource(uri) != nil {
+		return true
+	}
+	e, _ := snap.Route(uri, func(*registry.TemplateEntry) bool { return true })
+	return e != nil
+}
+
 // NotFound returns the error for a URI that nothing serves.
 func (l *Layer) NotFound(r *Request, uri string) error { return notFound(r.Version, uri) }
 

@@ -82,8 +82,8 @@ func checkURI(uri string) error {
 
 // covering yields every URI that, when subscribed to, covers uri: uri itself and
 // then its ancestors from the longest to the shortest, each once. Those that are
-// too long to be subscribed to are passed over, which bounds the work on hostile
-// input.
+// too long to be subscribed to are passed over, but for one byte, which bounds the
+// work on hostile input.
 func covering(uri string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if len(uri) <= MaxURIBytes && !yield(uri) {

@@ -33,8 +33,8 @@ var errNobody = errors.New("the resolver returned no principal")
 
 // Resolve calls r and returns a principal that is ready for use, or an error,
 // never neither. No principal, or one without an id, is an error: when in doubt,
-// nobody gets in. Roles are put into order and [RoleDefault] is added where the
-// resolver left that out.
+// nobody gets in. Roles are put into order, each once, and [RoleDefault] is added
+// where the resolver left that out.
 func (r Resolver) Resolve(info RequestInfo) (*Principal, error) {
 	p, err := r(info)
 	switch {
@@ -42,8 +42,18 @@ func (r Resolver) Resolve(info RequestInfo) (*Principal, error) {
 		return nil, err
 	case p == nil || p.ID == "":
 		return nil, errNobody
-	case !slices.IsSorted(p.Roles) || !p.HasRole(RoleDefault):
+	case !slices.IsSorted(p.Roles) || !p.HasRole(RoleDefault) || hasTwice(p.Roles):
 		return NewPrincipal(p.ID, p.Roles...), nil
 	}
 	return p, nil
+}
+
+// hasTwice reports whether sorted roles have duplicates.
+func hasTwice(roles []string) bool {
+	for i := range roles[1:] {
+		if roles[i] == roles[i+1] {
+			return true
+		}
+	}
+	return false
 }

@@ -23,7 +23,8 @@ type Digest [sha256.Size]byte
 // A Token is a bearer token that the server accepts, without its secret: who
 // presents the secret is the principal with this id and these roles.
 //
-// Neither the secret nor its digest appears when a token is formatted or logged.
+// Neither the secret nor its digest appears when a token is formatted or logged,
+// unless by %+v as an unexported field of something else.
 type Token struct {
 	ID    string
 	Roles []string // sorted, no duplicates, RoleDefault included

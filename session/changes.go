@@ -5,7 +5,9 @@ import (
 
 	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
+	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/notify"
+	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
 )
 
@@ -20,6 +22,9 @@ func (s *Session) announceChanges(peer jsonrpc.Peer) {
 	sub, err := s.server.hub.Subscribe(notify.Filter{Tools: true, Prompts: true, Resources: true}, func(events []notify.Event) {
 		life := s.lifetime()
 		for _, e := range events {
+			if s.server.conceals(e, s.principal, s.negotiated()) {
+				continue
+			}
 			if peer.Send(life, appendChange(nil, e, nil)) != nil {
 				return // the connection is over
 			}
@@ -32,6 +37,12 @@ func (s *Session) announceChanges(peer jsonrpc.Peer) {
 	if !s.keepChanges(sub) {
 		sub.Close()
 	}
+}
+
+// conceals reports whether the principal may not learn of an event. Who subscribes
+// to a resource is told of what is below it too, some of which may be hidden.
+func (s *Server) conceals(e notify.Event, p *policy.Principal, v protocol.Version) bool {
+	return e.Kind == notify.ResourceUpdated && s.layer.Hides(&layer.Request{Principal: p, Version: v}, e.URI)
 }
 
 // keepChanges makes the session the owner of what announces changes to it, and
@@ -119,6 +130,8 @@ func (s *Session) watch(uri string) error {
 	switch {
 	case s.watched[uri]:
 		return nil
+	case len(uri) > notify.MaxURIBytes:
+		return invalidParams("the uri has %d bytes, at most %d can be subscribed to", len(uri), notify.MaxURIBytes)
 	case len(s.watched) >= s.server.maxSubs:
 		return protocol.Errorf(protocol.CodeInternal, "a session may subscribe to %d resources at most: unsubscribe from one first", s.server.maxSubs)
 	}

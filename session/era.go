@@ -23,8 +23,8 @@ func (x *exchange) classify() (*method, error) {
 // claim is what the metadata of a request says for the stateless era, as raw
 // JSON. Made means that at least one of its keys is there.
 type claim struct {
-	made                            bool
-	version, capabilities, logLevel []byte
+	made                                  bool
+	version, capabilities, info, logLevel []byte
 }
 
 // readMeta reads the metadata of the request, once.
@@ -49,16 +49,31 @@ func (x *exchange) readMeta() (c claim, err error) {
 }
 
 func (x *exchange) readMetaMember(c *claim, key, value []byte) error {
+	for _, m := range []struct {
+		name   string
+		field  *[]byte
+		claims bool
+	}{
+		{protocol.MetaProtocolVersion, &c.version, true},
+		{protocol.MetaClientCapabilities, &c.capabilities, true},
+		{protocol.MetaClientInfo, &c.info, true},
+		{protocol.MetaLogLevel, &c.logLevel, false},
+	} {
+		if !jsonwire.EqualString(key, m.name) {
+			continue
+		}
+		if *m.field != nil { // others may read the first one, or the last
+			return malformed("_meta has %q twice", m.name)
+		}
+		*m.field = value
+		c.made = c.made || m.claims
+		return nil
+	}
 	switch {
-	case jsonwire.EqualString(key, protocol.MetaProtocolVersion):
-		c.made, c.version = true, value
-	case jsonwire.EqualString(key, protocol.MetaClientCapabilities):
-		c.made, c.capabilities = true, value
-	case jsonwire.EqualString(key, protocol.MetaClientInfo):
-		c.made = true
-	case jsonwire.EqualString(key, protocol.MetaLogLevel):
-		c.logLevel = value
 	case jsonwire.EqualString(key, protocol.MetaProgressToken):
+		if x.progress != nil {
+			return invalidParams("_meta has %q twice", protocol.MetaProgressToken)
+		}
 		if !isToken(value) {
 			return invalidParams("_meta.progressToken must be a string or an integer")
 		}

@@ -42,6 +42,9 @@ func (x *exchange) named() []byte {
 	case protocol.MethodResourcesRead:
 		member = "uri"
 	case protocol.MethodTasksGet, protocol.MethodTasksUpdate, protocol.MethodTasksCancel:
+		if !x.server.tasks.offered() {
+			return nil // a method that there is not
+		}
 		member = "taskId"
 	default:
 		return nil
@@ -56,7 +59,7 @@ func (x *exchange) named() []byte {
 // body. It needs none, but what is there must be right: something in between may
 // have judged the request by it.
 func (s *Server) CheckHeaders(req *jsonrpc.Request, h *protocol.Headers) error {
-	x := exchange{req: req}
+	x := exchange{server: s, req: req}
 	if len(h.Method) > 0 {
 		if err := match("Mcp-Method", h.Method, req.Method, false); err != nil {
 			return err
@@ -154,21 +157,4 @@ func (x *exchange) checkParamHeaders(e *registry.ToolEntry, args []byte) error {
 		}
 	}
 	return nil
-}
-
-// ParamHeaders returns the names of the headers that mirror arguments of tools.
-func (s *Server) ParamHeaders() []string {
-	var names []string
-	seen := make(map[string]bool)
-	for _, e := range s.layer.Registry().Snapshot().Tools {
-		headers := e.Headers()
-		for i := range headers {
-			name := "Mcp-Param-" + headers[i].Name
-			if key := strings.ToLower(name); !seen[key] {
-				seen[key] = true
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }

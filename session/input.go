@@ -181,7 +181,13 @@ func (x *exchange) takeBack(err error) {
 	// The call may be over because it was cancelled; the client is told all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), takeBackTime)
 	defer cancel()
-	_ = x.peer.Send(ctx, jsonrpc.AppendRequest(nil, "", protocol.NotifyCancelled, append(params, '}')))
+	send := x.peer.Send
+	if p, ok := x.peer.(interface {
+		TakeBack(context.Context, []byte) error
+	}); ok { // a transport that sends nothing any more for a call that was cancelled
+		send = p.TakeBack
+	}
+	_ = send(ctx, jsonrpc.AppendRequest(nil, "", protocol.NotifyCancelled, append(params, '}')))
 }
 
 // clientError turns the failure of a question into an error that a model can

@@ -17,12 +17,10 @@ func (x *exchange) listen(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if x.session != nil {
-		if !x.session.beginListen() {
-			return dst, protocol.Errorf(protocol.CodeInternal, "%d listens are open, which is the limit: end one first", x.server.maxListens)
-		}
-		defer x.session.endListen()
+	if err := x.beginListen(); err != nil {
+		return dst, err
 	}
+	defer x.endListen()
 	end, err := x.startListen(want, ids)
 	if err != nil {
 		return dst, err
@@ -96,6 +94,9 @@ func (x *exchange) watchChanges(want notify.Filter, id []byte, first *sync.Mutex
 		first.Lock()
 		defer first.Unlock()
 		for _, e := range events {
+			if x.server.conceals(e, x.Principal, x.Version) {
+				continue
+			}
 			if peer.Send(ctx, appendChange(nil, e, id)) != nil {
 				return // the listen is over
 			}
@@ -224,19 +225,60 @@ func (x *exchange) listenStrings(name string, raw []byte) ([]string, error) {
 	}
 }
 
-// beginListen counts a listen and reports whether there may be one more.
-func (s *Session) beginListen() bool {
+// beginListen counts a listen, or refuses it: one session may not have many, and
+// neither may a principal whose requests come by themselves, or it would leave no
+// subscriber of the hub to others.
+func (x *exchange) beginListen() error {
+	if x.session == nil {
+		if !x.server.listens.begin(x.Principal.ID, x.server.maxOwnListens) {
+			return protocol.Errorf(protocol.CodeInternal, "this principal has %d listens open, which is the limit: end one first", x.server.maxOwnListens)
+		}
+		return nil
+	}
+	s := x.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listens >= s.server.maxListens {
-		return false
+		return protocol.Errorf(protocol.CodeInternal, "%d listens are open, which is the limit: end one first", x.server.maxListens)
 	}
 	s.listens++
+	return nil
+}
+
+func (x *exchange) endListen() {
+	if x.session == nil {
+		x.server.listens.end(x.Principal.ID)
+		return
+	}
+	x.session.mu.Lock()
+	defer x.session.mu.Unlock()
+	x.session.listens--
+}
+
+// tally counts something by principal.
+type tally struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+// begin counts one more, if there are fewer than limit.
+func (t *tally) begin(owner string, limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.count[owner] >= limit {
+		return false
+	}
+	if t.count == nil {
+		t.count = make(map[string]int)
+	}
+	t.count[owner]++
 	return true
 }
 
-func (s *Session) endListen() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listens--
+func (t *tally) end(owner string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.count[owner]--; t.count[owner] == 0 {
+		delete(t.count, owner)
+	}
 }

@@ -19,6 +19,7 @@ const (
 	DefaultListTTL          = time.Minute
 	DefaultMaxSubscriptions = 1000
 	DefaultMaxListens       = 64
+	DefaultMaxOwnListens    = 1024
 	DefaultStateTTL         = 10 * time.Minute
 	DefaultMaxRounds        = 8
 	DefaultAskTimeout       = 5 * time.Minute
@@ -35,6 +36,10 @@ type Options struct {
 	ListTTL          time.Duration
 	MaxSubscriptions int // resource URIs of a session or a listen; 0: DefaultMaxSubscriptions
 	MaxListens       int // listens of a session at one time; 0: DefaultMaxListens
+	// MaxOwnListens is how many listens that came by themselves, without a
+	// connection of their own here, a principal may have at one time; 0:
+	// DefaultMaxOwnListens.
+	MaxOwnListens int
 	// StateKeys are secrets of at least MinStateKey bytes under which the state
 	// of a call is sealed that has to ask its client in the stateless era. The
 	// first one seals, all of them open, so that a key can be replaced; replicas
@@ -51,19 +56,21 @@ type Options struct {
 // Server is what the sessions of all peers share. Its methods may be called by
 // several goroutines.
 type Server struct {
-	layer        *layer.Layer
-	info         protocol.Implementation
-	instructions string
-	hub          *notify.Hub
-	listTTL      time.Duration
-	maxSubs      int
-	maxListens   int
-	askTimeout   time.Duration
-	maxRounds    int
-	sealer       *sealer
-	extensions   []Extension
-	tasks        *tasks
-	log          *slog.Logger
+	layer         *layer.Layer
+	info          protocol.Implementation
+	instructions  string
+	hub           *notify.Hub
+	listTTL       time.Duration
+	maxSubs       int
+	maxListens    int
+	maxOwnListens int
+	listens       tally // those that came by themselves
+	askTimeout    time.Duration
+	maxRounds     int
+	sealer        *sealer
+	extensions    []Extension
+	tasks         *tasks
+	log           *slog.Logger
 
 	drained chan struct{} // closed by Drain
 	drain   func()        // closes it, once
@@ -76,7 +83,7 @@ type Server struct {
 
 // NewServer returns a server. The error says which option is wrong.
 func NewServer(o *Options) (*Server, error) {
-	s := &Server{layer: o.Layer, info: o.Info, instructions: o.Instructions, hub: o.Hub, listTTL: o.ListTTL, maxSubs: o.MaxSubscriptions, maxListens: o.MaxListens, log: o.Logger}
+	s := &Server{layer: o.Layer, info: o.Info, instructions: o.Instructions, hub: o.Hub, listTTL: o.ListTTL, maxSubs: o.MaxSubscriptions, maxListens: o.MaxListens, maxOwnListens: o.MaxOwnListens, log: o.Logger}
 	switch {
 	case s.listTTL == 0:
 		s.listTTL = DefaultListTTL
@@ -88,6 +95,9 @@ func NewServer(o *Options) (*Server, error) {
 	}
 	if s.maxListens <= 0 {
 		s.maxListens = DefaultMaxListens
+	}
+	if s.maxOwnListens <= 0 {
+		s.maxOwnListens = DefaultMaxOwnListens
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

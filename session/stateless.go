@@ -82,6 +82,12 @@ func (s *Server) Claims(req *jsonrpc.Request) bool {
 	}
 }
 
+// ClaimedVersion returns the version that a request claims in its metadata, raw
+// JSON, or nil.
+func (s *Server) ClaimedVersion(req *jsonrpc.Request) []byte {
+	return jsonwire.Lookup(req.Params.Get("_meta"), protocol.MetaProtocolVersion)
+}
+
 // Open returns a session that begins with initialize, as [Server.NewSession]
 // does, in the form that a transport wants.
 func (s *Server) Open(p *policy.Principal) jsonrpc.Handler { return s.NewSession(p) }

@@ -208,7 +208,7 @@ func (s *Store) sweep() {
 }
 
 // interval returns how often the store is swept: often enough that no limit is
-// overrun by more than a quarter.
+// overrun by more than a quarter, or by a second if that is more.
 func (s *Store) interval() time.Duration {
 	every := time.Minute
 	for _, limit := range []time.Duration{s.opts.IdleTimeout, s.opts.MaxAge} {

@@ -210,8 +210,7 @@ func (m *tasks) changed(id string) {
 	m.hub.Publish(notify.Event{Kind: notify.ResourceUpdated, URI: id})
 }
 
-// sweepAgain is when a sweep is tried again that failed, and the least time
-// between two.
+// sweepAgain is when a sweep is tried again that failed.
 const sweepAgain = 10 * time.Second
 
 // armLocked sees to it that there is a sweep at the given time or before.

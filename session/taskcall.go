@@ -57,7 +57,11 @@ func newTaskCall(x *exchange, tool *registry.ToolEntry, name, args []byte) *task
 	}
 	c.Meta, c.Client = bytes.Clone(x.Meta), c
 	x.ownInputs()
-	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(x.ctx))
+	values := x.ctx
+	if call, ok := values.(interface{ Parent() context.Context }); ok {
+		values = call.Parent() // the call, and its frame, are not to live as long as the task
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(values))
 	return c
 }
 

@@ -34,21 +34,25 @@ func (x *exchange) listenTasks(raw []byte) ([]string, error) {
 // first has been unlocked for the first time.
 func (x *exchange) watchTasks(ids []string, subscription []byte, first *sync.Mutex) (*notify.Subscriber, error) {
 	ctx, peer, principal, m := x.ctx, x.peer, x.Principal, x.server.tasks
-	sent := make(map[string][]byte) // by id, what was sent last; guarded by first
+	sent := make(map[string][]byte) // by id, what was sent last, nil if nothing follows; guarded by first
 	return m.hub.Subscribe(notify.Filter{URIs: ids}, func(events []notify.Event) {
 		first.Lock()
 		defer first.Unlock()
 		for _, e := range events {
+			last, known := sent[e.URI]
+			if known && last == nil {
+				continue
+			}
 			r, _, err := m.find(principal, e.URI)
 			if err != nil {
 				continue // forgotten since
 			}
 			state := m.appendDetailed(nil, r)
-			if bytes.Equal(state, sent[e.URI]) {
+			if bytes.Equal(state, last) {
 				continue
 			}
 			if sent[e.URI] = state; r.Status.Terminal() {
-				delete(sent, e.URI) // nothing follows
+				sent[e.URI] = nil
 			}
 			if peer.Send(ctx, appendTaskChange(nil, state, subscription)) != nil {
 				return // the listen is over

@@ -28,6 +28,9 @@ func (s Status) Terminal() bool { return s == Completed || s == Failed || s == C
 
 func (s Status) known() bool { return s == Working || s == InputRequired || s.Terminal() }
 
+// needsDetail reports whether a task of the status comes with a detail.
+func (s Status) needsDetail() bool { return s == InputRequired || s == Completed || s == Failed }
+
 // Record is a task at one moment. Times are in UTC, in whole milliseconds.
 type Record struct {
 	ID      string // see [NewID]
@@ -143,6 +146,8 @@ func (r *Record) check() error {
 		return errors.New("task record: unknown status")
 	case r.TTL < time.Millisecond || r.TTL > maxTTL:
 		return fmt.Errorf("task record: the time to live is %v, it must be between 1ms and %v", r.TTL, maxTTL)
+	case r.Status.needsDetail() && len(r.Detail) == 0:
+		return fmt.Errorf("task record: the status %q needs a detail", r.Status)
 	}
 	return nil
 }

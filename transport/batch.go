@@ -64,15 +64,19 @@ func (h *Handler) mayBatch(r *http.Request) bool {
 }
 
 // readMember decodes a member of a batch, or returns the refusal of one that is
-// no message.
+// no message, or nothing if that must not be answered.
 func (h *Handler) readMember(raw []byte) (jsonrpc.Message, []byte) {
 	m, err := h.decoder.Decode(raw)
 	if err == nil {
 		return m, nil
 	}
 	var de *jsonrpc.DecodeError
-	if !errors.As(err, &de) {
+	switch {
+	case !errors.As(err, &de):
 		return nil, jsonrpc.AppendError(nil, "", false, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the member is not a message"))
+	case de.Notification, de.Response:
+		h.log.Warn("ignoring an invalid member of a batch", "error", de.Err)
+		return nil, nil // neither is ever answered
 	}
 	return nil, jsonrpc.AppendError(nil, de.ID, false, de.Err)
 }

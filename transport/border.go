@@ -17,8 +17,11 @@ import (
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 	origins := r.Header["Origin"]
 	granted := len(origins) == 1 && h.opts.Guard.CORS(origins[0])
-	if granted {
+	switch {
+	case granted:
 		h.grant(w.Header(), origins[0])
+	case h.opts.Guard.HasCORS(): // another origin's answer would have other headers
+		w.Header().Add("Vary", "Origin")
 	}
 	refusal := h.opts.Guard.Check(policy.GuardRequest{Host: r.Host, HasHost: r.Host != "", Origins: origins, TLS: r.TLS != nil})
 	switch {
@@ -58,21 +61,43 @@ func (h *Handler) options(w http.ResponseWriter, r *http.Request, granted bool) 
 		h.methodNotAllowed(w, r, allow)
 		return
 	case preflight:
-		h.preflight(w.Header(), allow)
+		h.preflight(w.Header(), r, allow)
 	default:
 		w.Header().Set("Allow", allow)
 	}
 	h.status(w, http.StatusNoContent)
 }
 
-// preflight says what a page may send.
-func (h *Handler) preflight(header http.Header, allow string) {
+// preflight says what a page may send. The headers that repeat parameters are
+// those that it asks for: which ones there are depends on tools that it may not
+// see, and it has not said yet who it is.
+func (h *Handler) preflight(header http.Header, r *http.Request, allow string) {
 	allowed := []string{"Content-Type", "Accept", "Authorization", "Last-Event-ID", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"}
-	allowed = append(allowed, h.opts.Backend.ParamHeaders()...)
+	for _, list := range r.Header["Access-Control-Request-Headers"] {
+		for name := range strings.SplitSeq(list, ",") {
+			if name = strings.Trim(name, " \t"); isParamHeader(name) {
+				allowed = append(allowed, name)
+			}
+		}
+	}
 	header.Set("Access-Control-Allow-Methods", allow)
 	header.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
 	header.Set("Access-Control-Max-Age", "600")
 	header.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
+}
+
+// isParamHeader reports whether a name is that of a header which repeats a
+// parameter.
+func isParamHeader(name string) bool {
+	if len(name) <= len(headerParam) || !strings.EqualFold(name[:len(headerParam)], headerParam) {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // health answers probes. They need no credential and learn nothing but whether
@@ -251,8 +276,7 @@ func (h *Handler) write(w http.ResponseWriter, body []byte) {
 	w.Write(body)
 }
 
-// extend gives the next write its time. Deadlines of a connection stay when a
-// request is over, so that no answer can do without.
+// extend gives the next write its time.
 func (h *Handler) extend(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.opts.WriteTimeout)) // not every writer has deadlines
 }

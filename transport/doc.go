@@ -22,8 +22,9 @@
 //     and the answer, are kept for a while. Every message is in one stream only.
 //   - Every write has a deadline of its own, so a stream may last for ever and a
 //     client that does not read may not.
-//   - Nothing is stored for a client that has not begun a session, no session
-//     has a goroutine, and everything that is kept has a bound.
+//   - Nothing is stored for a client that has not begun a session, which takes an
+//     initialize that succeeds, or the GET of HTTP+SSE. No session has a
+//     goroutine, and everything that is kept has a bound.
 //   - [Handler.Shutdown] ends streams first, and what waits for events with its
 //     result; then it waits for calls, and cancels those that do not end.
 package transport

@@ -108,6 +108,16 @@ func (x *exchange) Send(ctx context.Context, frame []byte) error {
 	return nil
 }
 
+// TakeBack sends the notification that a request of ours is not waited for any
+// more. It belongs to the session rather than to the call, so that it has a place
+// to go to when nothing more is sent for the call.
+func (x *exchange) TakeBack(ctx context.Context, frame []byte) error {
+	if events, _ := x.stream(); events == nil && x.session != nil {
+		return x.session.Send(ctx, frame)
+	}
+	return x.Send(ctx, frame)
+}
+
 // Call implements [jsonrpc.Peer]: the request travels in the answer to the call
 // that it serves, or by itself if that answer has no room for it. The client
 // posts the response.

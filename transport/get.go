@@ -36,7 +36,12 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, p *policy.Principa
 	}
 	defer h.forget(out)
 	stream := h.attach(r, s, out)
-	if stream == nil {
+	switch {
+	case stream == nil && s.isFinished():
+		out.end(errSessionEnded)
+		h.refuse(w, r, http.StatusNotFound, "the session has ended")
+		return
+	case stream == nil:
 		out.end(errStreamDone)
 		h.refuse(w, r, http.StatusBadRequest, "the event that Last-Event-ID names is not known, or no longer: send the request again, or a GET without Last-Event-ID")
 		return
@@ -54,13 +59,13 @@ func claimsStateless(r *http.Request) bool {
 
 // attach finds the stream that a GET asks for and lets out carry it. It returns
 // nil, and nothing has been written, if the event is unknown behind which it is
-// to begin.
+// to begin, or the session has ended.
 func (h *Handler) attach(r *http.Request, s *httpSession, out *eventStream) *replayStream {
 	version := s.handler.Version()
 	last := r.Header.Get(headerLastID)
 	if last == "" || !version.Resumable() {
 		own := s.standalone()
-		if !own.carry(out, version.PrimesStreams()) {
+		if own == nil || !own.carry(out, version.PrimesStreams()) {
 			return nil
 		}
 		return own

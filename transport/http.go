@@ -34,9 +34,8 @@ type Backend interface {
 	// Assume returns a session that is past its handshake, a [Session], for a
 	// client whose sessions are not kept.
 	Assume(*policy.Principal, protocol.Version) jsonrpc.Handler
-	// ParamHeaders returns the names of the headers that mirror parameters of
-	// tools.
-	ParamHeaders() []string
+	// ClaimedVersion returns the version that a request claims, raw JSON, or nil.
+	ClaimedVersion(*jsonrpc.Request) []byte
 	// CheckHeaders compares headers that a request of the handshake era repeats
 	// parts of its body in, although it need not, with the body.
 	CheckHeaders(*jsonrpc.Request, *protocol.Headers) error

@@ -262,10 +262,20 @@ func (s *httpSession) find(token string) *replayStream {
 	return nil
 }
 
-// standalone returns the stream for messages that belong to no call.
+func (s *httpSession) isFinished() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.finished
+}
+
+// standalone returns the stream for messages that belong to no call, or nil when
+// the session has ended.
 func (s *httpSession) standalone() *replayStream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.finished {
+		return nil
+	}
 	if s.own == nil {
 		s.own = s.h.newReplayStream()
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"cloudg.dev/cloudg/internal/jsonwire"
 	"cloudg.dev/cloudg/jsonrpc"
 	"cloudg.dev/cloudg/policy"
 	"cloudg.dev/cloudg/protocol"
@@ -118,7 +117,7 @@ func (s *handshakeOnly) Handle(ctx context.Context, req *jsonrpc.Request, peer j
 	}
 	e := protocol.Errorf(protocol.CodeUnsupportedVersion, "this transport has sessions only: send initialize, or post to %s", s.h.opts.PublicPath+s.h.opts.Path)
 	e.Data = protocol.AppendStrings([]byte(`{"supported":`), protocol.HandshakeVersions())
-	if v := jsonwire.Lookup(req.Params.Get("_meta"), protocol.MetaProtocolVersion); len(v) > 0 && v[0] == '"' {
+	if v := s.h.opts.Backend.ClaimedVersion(req); len(v) > 0 && v[0] == '"' {
 		e.Data = append(append(e.Data, `,"requested":`...), v...)
 	}
 	e.Data = append(e.Data, '}')

@@ -34,8 +34,8 @@ func (b *scripted) Open(*policy.Principal) jsonrpc.Handler { return (*scriptedSe
 func (b *scripted) Assume(*policy.Principal, protocol.Version) jsonrpc.Handler {
 	return (*scriptedSession)(b)
 }
-func (b *scripted) ParamHeaders() []string                                 { return nil }
 func (b *scripted) CheckHeaders(*jsonrpc.Request, *protocol.Headers) error { return nil }
+func (b *scripted) ClaimedVersion(*jsonrpc.Request) []byte                 { return nil }
 func (b *scripted) Drain()                                                 {}
 
 // scriptedSession is its session.

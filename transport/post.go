@@ -101,6 +101,12 @@ func (h *Handler) claims(req *jsonrpc.Request, r *http.Request) bool {
 // the connection.
 func (h *Handler) stateless(x *exchange, p *policy.Principal) {
 	if x.req.IsNotification() {
+		for _, v := range x.r.Header[headerVersion] {
+			if protocol.ParseVersion(v) == protocol.Unknown {
+				h.refuse(x.w, x.r, http.StatusBadRequest, "the Mcp-Protocol-Version header names a version that is not known here")
+				return
+			}
+		}
 		h.status(x.w, http.StatusAccepted) // none has a meaning here
 		return
 	}

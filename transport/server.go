@@ -53,7 +53,8 @@ type ServerOptions struct {
 // Serve serves until ctx ends, and then shuts down: it accepts nothing more, ends
 // streams, lets requests in flight finish within the grace, and cancels those
 // that do not. It returns nil then, or what kept it from serving. When it has
-// returned, the listeners are closed and nothing of it runs any more.
+// returned, the listeners are closed and nothing of it runs any more, except for
+// handlers of tools that ignore the end of their context.
 //
 // It refuses to serve everybody: a listener that other machines can reach needs
 // a handler that authenticates, or InsecureNoAuth.
@@ -154,9 +155,7 @@ func (s *server) configureTLS() error {
 func (s *server) handle(w http.ResponseWriter, r *http.Request) {
 	h := s.opts.Handler
 	if isSurplus(r) {
-		if r.ProtoMajor == 1 {
-			w.Header().Set("Connection", "close")
-		}
+		w.Header().Set("Connection", "close") // which net/http says in the way of HTTP/2 there
 		if h.allowed(cleanPath(r.URL.Path)) != allowHealth {
 			w.Header().Set("Retry-After", "1")
 			h.refuseUnread(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open, which is the limit", s.opts.MaxConnections))

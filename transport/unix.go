@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -74,8 +75,11 @@ func vacant(ctx context.Context, path string) error {
 	}
 	d := net.Dialer{Timeout: time.Second}
 	c, err := d.DialContext(ctx, "unix", path)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil // whoever made it is gone
+	case err != nil: // it is there, but busy, or not ours
+		return fmt.Errorf("address %q: it cannot be told whether another process listens there: %w; remove it if none does", "unix:"+path, err)
 	}
 	_ = c.Close()
 	return fmt.Errorf("address %q: another process listens there", "unix:"+path)
