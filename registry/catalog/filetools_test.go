@@ -95,6 +95,7 @@ a.txt
 sub/b.txt
      1- nothing
      2: needle
+[1 file is not text and left out]
 `
 	equal(t, want, text(res))
 	equal(t, 4, len(structured(t, res)["matches"].([]any)))

@@ -49,9 +49,9 @@ func HoldWrites(f *Files) (release func()) {
 
 // Find compiles a pattern and finds it in a line.
 func Find(in SearchTextIn, line string) (int, error) {
-	find, err := matcher(in)
+	m, err := newMatcher(in)
 	if err != nil {
 		return 0, err
 	}
-	return find([]byte(line)), nil
+	return m.find([]byte(line)), nil
 }

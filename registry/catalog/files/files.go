@@ -260,6 +260,9 @@ func (f *Files) at(r *root, rel string) place {
 	p.shown = p.abs()
 	if short, ok := f.syntax.under(f.roots[0].path(), p.shown); ok {
 		p.shown = short
+		if isURI(short) { // a directory can be called file:
+			p.shown = "./" + short
+		}
 	}
 	p.shown = strings.ToValidUTF8(p.shown, "\uFFFD")
 	return p

@@ -20,7 +20,8 @@ type FileInfoIn struct {
 	Lines  bool   `json:"lines,omitempty" jsonschema:"description=Count the lines of a text file,default=false"`
 }
 
-// FileInfoOut describes a file, a directory, a link or something else. A link is described itself, not what it leads to.
+// FileInfoOut describes a file, a directory, a link or something else. A link is described itself, not what it leads to;
+// only what is asked for of the content is that of the file at its end.
 type FileInfoOut struct {
 	Path         string `json:"path" jsonschema:"description=Path to pass to other operations"`
 	AbsolutePath string `json:"absolute_path" jsonschema:"description=The same as an absolute path"`
@@ -53,6 +54,13 @@ func (f *Files) FileInfo(ctx context.Context, in FileInfoIn) (FileInfoOut, error
 	switch {
 	case out.Kind == kindSymlink:
 		f.describeLink(p, &out)
+		if out.TargetKind != kindFile || !in.SHA256 && !in.Lines {
+			break
+		}
+		if err := f.describeContent(ctx, p, in, &out); err != nil {
+			return FileInfoOut{}, err
+		}
+		return out, ctx.Err()
 	case out.Kind == kindFile:
 		if err := f.describeContent(ctx, p, in, &out); err != nil {
 			return FileInfoOut{}, err

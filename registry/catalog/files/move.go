@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -78,7 +79,7 @@ func (f *Files) MoveFile(ctx context.Context, in MoveFileIn) (MoveFileOut, error
 	if err := m.run(ctx); err != nil {
 		return MoveFileOut{}, err
 	}
-	return MoveFileOut{Source: m.from.shown, Destination: m.to.shown, Replaced: m.target != nil && !m.same}, nil
+	return MoveFileOut{Source: m.from.shown, Destination: m.to.shown, Replaced: m.target != nil && (!m.same || m.twoNames)}, nil
 }
 
 // move is one move under way.
@@ -88,8 +89,10 @@ type move struct {
 	from, to  place
 	// source and target describe what is at both places; target is nil if nothing is.
 	source, target fs.FileInfo
-	// same is set when both are one file, as when only the case of a name changes.
-	same bool
+	// same is set when both are one file, as when only the case of a name changes;
+	// twoNames when that file has both names, so that renaming one to the other
+	// would do nothing.
+	same, twoNames bool
 }
 
 // prepare finds both places and refuses what cannot be done.
@@ -115,6 +118,7 @@ func (m *move) prepare(in MoveFileIn) (err error) {
 		return nil
 	}
 	m.same = os.SameFile(m.source, m.target)
+	m.twoNames = m.same && !m.source.IsDir() && m.findTwoNames()
 	return m.checkTarget()
 }
 
@@ -141,10 +145,12 @@ func (m *move) checkTarget() error {
 		return nil
 	case m.target.IsDir():
 		return failf(ErrExists, "%q is a directory that exists already; give the whole new path, with the name in it", m.to.shown)
-	case m.same:
-		return nil
+	case m.same && !m.twoNames:
+		return nil // only the spelling of its name changes
 	case !m.overwrite:
 		return failf(ErrExists, "%q exists already; set overwrite to replace it", m.to.shown)
+	case !m.target.Mode().IsRegular() && m.target.Mode().Type() != fs.ModeSymlink:
+		return failf(ErrKind, "%q is neither a file nor a link, and stays", m.to.shown)
 	case m.source.IsDir():
 		return failf(ErrExists, "%q is a file, and a directory cannot replace it; delete_file removes it", m.to.shown)
 	}
@@ -181,6 +187,9 @@ func (m *move) run(ctx context.Context) error {
 // somebody else takes the name at that moment.
 func (m *move) rename() error {
 	dir := m.from.root.dir
+	if m.twoNames {
+		return dir.Remove(m.from.rel) // what has the other name is the same file
+	}
 	if m.target == nil && m.source.Mode().IsRegular() {
 		err := dir.Link(m.from.rel, m.to.rel)
 		if err == nil {
@@ -191,6 +200,48 @@ func (m *move) rename() error {
 		}
 	}
 	return dir.Rename(m.from.rel, m.to.rel)
+}
+
+// findTwoNames reports whether source and destination are two entries of directories, rather than one entry that can be
+// reached by two paths or spelled in two ways. In doubt they are one, so that nothing is lost.
+func (m *move) findTwoNames() bool {
+	fromDir, fromName, err := m.files.openParent(m.from)
+	if err != nil {
+		return false
+	}
+	defer fromDir.Close()
+	toDir, toName, err := m.files.openParent(m.to)
+	if err != nil {
+		return false
+	}
+	defer toDir.Close()
+	from, fromErr := fromDir.Stat(".")
+	to, toErr := toDir.Stat(".")
+	switch {
+	case fromErr != nil || toErr != nil:
+		return false
+	case !os.SameFile(from, to):
+		return true
+	}
+	return fromName != toName && hasEntry(fromDir, fromName) && hasEntry(fromDir, toName)
+}
+
+// hasEntry reports whether exactly this name is in a directory.
+func hasEntry(dir *os.Root, name string) bool {
+	list, err := dir.Open(".")
+	if err != nil {
+		return false
+	}
+	defer list.Close()
+	for {
+		names, err := list.Readdirnames(1000)
+		if slices.Contains(names, name) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
 }
 
 // dropOldName ends a move by a link. If the old name cannot go, the new one does.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path"
 )
 
 const (
@@ -14,7 +13,6 @@ const (
 	perFileLimit     = 50
 	maxContextLines  = 20
 	progressReports  = 100
-	linesPerCheck    = 1024
 	maxShownLine     = 500
 	shownBeforeMatch = 100
 	// maxSearchBytes bounds the text of all matches together.
@@ -100,7 +98,7 @@ func (f *Files) SearchText(ctx context.Context, in SearchTextIn, progress Progre
 // search is one search under way.
 type search struct {
 	SearchTextIn
-	find             func(line []byte) (start int)
+	matcher          *matcher
 	include, exclude globs
 
 	files      *Files
@@ -108,13 +106,14 @@ type search struct {
 	candidates []string
 	buffer     bytes.Buffer
 	shownBytes int
+	cutLines   int // that were too long for the pattern
 	out        SearchTextOut
 	walkReport walkReport
 }
 
 func newSearch(in SearchTextIn) (s *search, err error) {
 	s = &search{SearchTextIn: in}
-	if s.find, err = matcher(in); err != nil {
+	if s.matcher, err = newMatcher(in); err != nil {
 		return nil, err
 	}
 	if s.include, err = compileGlobs("include", in.Include, false); err != nil {
@@ -140,10 +139,10 @@ func (s *search) list(ctx context.Context) (*os.Root, error) {
 		return nil, s.files.explain(s.start, err)
 	}
 	if !info.IsDir() {
-		dir, name, err := s.files.openParent(s.start)
-		s.candidates = []string{name}
-		s.start = s.files.at(s.start.root, path.Dir(s.start.rel))
-		return dir, err
+		// Its root is what it may be a link within.
+		s.candidates = []string{s.start.rel}
+		s.start = s.files.at(s.start.root, ".")
+		return openDir(s.start.root.dir, ".")
 	}
 	w := walk{
 		depth:  maxDepth,
@@ -242,12 +241,19 @@ func (s *search) load(ctx context.Context, dir *os.Root, rel string) ([]byte, er
 // searchLines looks at every line and notes the ones that match.
 func (s *search) searchLines(ctx context.Context, shown string, content []byte) error {
 	found := 0
+	steps := 0 // since the last check
 	for number, pos := 1, 0; pos < len(content); number++ {
-		if number%linesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
 		line, next := lineAt(content, pos)
-		if at := s.find(line); at >= 0 {
+		if len(line) > s.matcher.longest {
+			line = line[:s.matcher.longest]
+			s.cutLines++
+		}
+		if steps += s.matcher.steps * (len(line) + 1); steps >= stepsPerCheck {
+			if steps = 0; ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if at := s.matcher.find(line); at >= 0 {
 			found++
 			if s.FilesOnly {
 				pos = next
@@ -346,6 +352,15 @@ func (s *search) note(in SearchTextIn) {
 	}
 	if s.out.SkippedLarge > 0 {
 		s.out.Notes = append(s.out.Notes, plural(s.out.SkippedLarge, "file", "files")+" larger than "+humanSize(s.files.opts.MaxSearchFileBytes)+" left out")
+	}
+	if s.out.SkippedBinary > 0 {
+		s.out.Notes = append(s.out.Notes, plural(s.out.SkippedBinary, "file is", "files are")+" not text and left out")
+	}
+	if s.out.Unreadable > 0 {
+		s.out.Notes = append(s.out.Notes, plural(s.out.Unreadable, "file", "files")+" cannot be read, or lead out of their root")
+	}
+	if s.cutLines > 0 {
+		s.out.Notes = append(s.out.Notes, "of "+plural(s.cutLines, "long line", "long lines")+" only the first "+humanSize(int64(s.matcher.longest))+" were searched, because the pattern is costly; use one with fewer or smaller counts")
 	}
 	if s.out.FilesFound == 0 {
 		s.out.Notes = append(s.out.Notes, "there is no file to search; find_files shows which names match a glob")

@@ -64,7 +64,7 @@ func TestSearchText(t *testing.T) {
 			{Path: "a.go", Lines: 2}, {Path: "b/b.go", Lines: 1}, {Path: "b/note.txt", Lines: 2}, {Path: "vendor/v", Lines: 1},
 		},
 		FilesSearched: 4, FilesFound: 5, SkippedBinary: 1,
-		Notes: []string{"1 hidden entry left out; set hidden to true to include them"},
+		Notes: []string{"1 hidden entry left out; set hidden to true to include them", "1 file is not text and left out"},
 	}, counts)
 }
 

@@ -209,17 +209,29 @@ func hasSuffixFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// secretWord finds the first word that a name of a secret holds, in any case.
+// secretWord finds the first word that a name of a secret holds, in any case. The
+// word pass must stand by itself in the name: there are bypasses.
 func secretWord(s string) int {
 	for i := range len(s) {
-		for _, word := range [...]string{"password", "passwd", "passphrase", "token", "secret", "key", "credential", "authorization"} {
+		for _, word := range [...]string{"password", "passwd", "passphrase", "pwd", "token", "secret", "key", "credential", "authorization"} {
 			if s[i]|0x20 == word[0] && len(s)-i >= len(word) && strings.EqualFold(s[i:i+len(word)], word) {
 				return i
 			}
 		}
+		if isPass(s, i) {
+			return i
+		}
 	}
 	return -1
 }
+
+func isPass(s string, i int) bool {
+	const word = "pass"
+	end := i + len(word)
+	return end <= len(s) && strings.EqualFold(s[i:end], word) && (i == 0 || !isLetter(s[i-1])) && (end == len(s) || !isLetter(s[end]))
+}
+
+func isLetter(c byte) bool { c |= 0x20; return 'a' <= c && c <= 'z' }
 
 // isName reports whether s is a name of a flag or a variable.
 func isName(s string) bool {
