@@ -47,7 +47,7 @@ func (inv *invocation) readArguments(ctx context.Context) ([]byte, error) {
 	case text == "-":
 		raw, err = inv.readStdin(ctx)
 	case isFile:
-		raw, err = inv.readFile(path)
+		raw, err = inv.readFile(ctx, path)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -67,12 +67,28 @@ func (inv *invocation) readArguments(ctx context.Context) ([]byte, error) {
 
 // readStdin reads standard input, but not longer than ctx lasts. A read of a
 // terminal cannot be interrupted: it is left behind for the end of the process.
-func (inv *invocation) readStdin(ctx context.Context) (b []byte, err error) {
+func (inv *invocation) readStdin(ctx context.Context) ([]byte, error) {
+	return unless(ctx, func() ([]byte, error) { return inv.readAll(inv.env.Stdin) })
+}
+
+func (inv *invocation) readFile(ctx context.Context, path string) ([]byte, error) {
+	return unless(ctx, func() ([]byte, error) { // opening a pipe waits for who writes to it
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return inv.readAll(f)
+	})
+}
+
+// unless reads something that may make us wait for ever, unless ctx ends.
+func unless(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	done := make(chan struct{})
 	var got []byte
 	var gotErr error
 	go func() { // ends with the input
-		got, gotErr = inv.readAll(inv.env.Stdin)
+		got, gotErr = read()
 		close(done)
 	}()
 	select {
@@ -81,15 +97,6 @@ func (inv *invocation) readStdin(ctx context.Context) (b []byte, err error) {
 	case <-ctx.Done():
 		return nil, interrupted(ctx)
 	}
-}
-
-func (inv *invocation) readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return inv.readAll(f)
 }
 
 // readAll reads what a message may have and no more.

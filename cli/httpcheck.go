@@ -42,8 +42,9 @@ func checkListen(v string) error {
 
 // checkPath accepts a path of a URL that needs no escapes.
 func checkPath(v string) error {
-	if v[0] != '/' || strings.ContainsFunc(v, needsEscape) || strings.Contains(v, "//") {
-		return errors.New("want a path such as /mcp, without a query and without escapes")
+	dots := func(segment string) bool { return segment == "." || segment == ".." } // which clients resolve
+	if v[0] != '/' || strings.ContainsFunc(v, needsEscape) || strings.Contains(v, "//") || slices.ContainsFunc(strings.Split(v, "/"), dots) {
+		return errors.New("want a path such as /mcp, without a query, escapes, and segments of dots")
 	}
 	return nil
 }

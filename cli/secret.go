@@ -56,7 +56,7 @@ func (inv *invocation) tokens() (*policy.Tokens, error) {
 	}
 	tokens, err := policy.NewTokens(list)
 	if err != nil {
-		return nil, usagef("--auth-token: %v", err)
+		return nil, usagef("the tokens of --auth-token and %s: %v", tokensVariable, err)
 	}
 	return tokens, nil
 }
@@ -67,7 +67,7 @@ const maxStateKey = 4096
 // readStateKeys reads the state keys.
 func (inv *invocation) readStateKeys() ([][]byte, error) {
 	var keys [][]byte
-	for _, spec := range inv.set.stateKeys {
+	for i, spec := range inv.set.stateKeys {
 		key, err := inv.readStateKey(spec)
 		switch {
 		case err != nil:
@@ -77,6 +77,9 @@ func (inv *invocation) readStateKeys() ([][]byte, error) {
 			err = errors.New("the secret begins with ${, like a variable that nobody replaced")
 		case slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) }):
 			err = errors.New("two keys are the same: want different ones")
+		}
+		if err != nil && len(inv.set.stateKeys) > 1 {
+			return nil, usagef("--state-key: key %d: %v", i+1, err)
 		}
 		if err != nil {
 			return nil, usagef("--state-key: %v", err)
@@ -90,7 +93,11 @@ func (inv *invocation) readStateKeys() ([][]byte, error) {
 // cannot be given: the list of processes would show it.
 func (inv *invocation) readStateKey(spec string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(spec, "env:"); ok && name != "" {
-		return []byte(inv.env.Getenv(name)), nil
+		key := inv.env.Getenv(name)
+		if key == "" {
+			return nil, fmt.Errorf("the environment variable %s is not set", name)
+		}
+		return []byte(key), nil
 	}
 	if path, ok := strings.CutPrefix(spec, "file:"); ok && path != "" {
 		return readSecretFile(path)

@@ -29,6 +29,8 @@ func TestCommandLine(t *testing.T) {
 		{"two flags", []string{"x", "-key", "-password", "abc"}, "x -key [redacted] [redacted]"},
 		{"flag at the end", []string{"x", "--token"}, "x --token"},
 		{"variable", []string{"env", "AWS_SECRET_ACCESS_KEY=a/b+c=", "run"}, "env AWS_SECRET_ACCESS_KEY=[redacted] run"},
+		{"short words", []string{"x", "--pass", "a", "--db-pass=b", "pass:c", "--pwd", "d", "MYSQL_PWD=e", "--passive", "f", "--bypass=g", "--compass", "h"},
+			"x --pass [redacted] --db-pass=[redacted] pass:[redacted] --pwd [redacted] MYSQL_PWD=[redacted] --passive f --bypass=g --compass h"},
 		{"value with blanks", []string{"x", "--password=a b c"}, "x --password=[redacted]"},
 		{"value with quotes", []string{"x", `--password="a`, `b"`}, "x --password=[redacted] \"b\\\"\""},
 		{"nested setting", []string{"helm", "--set=db.password=abc,x=1"}, "helm --set=db.password=[redacted]"},
