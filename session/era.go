@@ -49,27 +49,18 @@ func (x *exchange) readMeta() (c claim, err error) {
 }
 
 func (x *exchange) readMetaMember(c *claim, key, value []byte) error {
-	for _, m := range []struct {
-		name   string
-		field  *[]byte
-		claims bool
-	}{
-		{protocol.MetaProtocolVersion, &c.version, true},
-		{protocol.MetaClientCapabilities, &c.capabilities, true},
-		{protocol.MetaClientInfo, &c.info, true},
-		{protocol.MetaLogLevel, &c.logLevel, false},
-	} {
-		if !jsonwire.EqualString(key, m.name) {
-			continue
-		}
-		if *m.field != nil { // others may read the first one, or the last
-			return malformed("_meta has %q twice", m.name)
-		}
-		*m.field = value
-		c.made = c.made || m.claims
-		return nil
-	}
 	switch {
+	case jsonwire.EqualString(key, protocol.MetaProtocolVersion):
+		c.made = true
+		return once(&c.version, value, protocol.MetaProtocolVersion)
+	case jsonwire.EqualString(key, protocol.MetaClientCapabilities):
+		c.made = true
+		return once(&c.capabilities, value, protocol.MetaClientCapabilities)
+	case jsonwire.EqualString(key, protocol.MetaClientInfo):
+		c.made = true
+		return once(&c.info, value, protocol.MetaClientInfo)
+	case jsonwire.EqualString(key, protocol.MetaLogLevel):
+		return once(&c.logLevel, value, protocol.MetaLogLevel)
 	case jsonwire.EqualString(key, protocol.MetaProgressToken):
 		if x.progress != nil {
 			return invalidParams("_meta has %q twice", protocol.MetaProgressToken)
@@ -79,6 +70,16 @@ func (x *exchange) readMetaMember(c *claim, key, value []byte) error {
 		}
 		x.progress = &progress{token: value}
 	}
+	return nil
+}
+
+// once sets a member of the metadata. Of two, others may read the first one or the
+// last.
+func once(field *[]byte, value []byte, name string) error {
+	if *field != nil {
+		return malformed("_meta has %q twice", name)
+	}
+	*field = value
 	return nil
 }
 

@@ -28,8 +28,11 @@ func (x *exchange) outcome(err error) error { return x.withTrace(ofEra(x.Version
 // be sent (R1.24): a resource that is not found has another code there, and a URL
 // is asked for with [registry.Call.Elicit].
 func ofEra(v protocol.Version, err error) error {
+	if err == nil || !v.Stateless() {
+		return err
+	}
 	var e *protocol.Error
-	if err == nil || !v.Stateless() || !errors.As(err, &e) || e == nil {
+	if !errors.As(err, &e) || e == nil {
 		return err
 	}
 	switch e.Code {
