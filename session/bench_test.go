@@ -12,9 +12,9 @@ import (
 	"cloudg.dev/cloudg/session"
 )
 
-// BenchmarkCallTool measures a call from its frame to its response, without a
-// transport: the part of the cost that is ours.
-func BenchmarkCallTool(b *testing.B) {
+// callServer is a server with the tools echo and add, as the bench has them.
+func callServer(b testing.TB) *session.Server {
+	b.Helper()
 	type in struct {
 		Text string `json:"text"`
 	}
@@ -42,29 +42,66 @@ func BenchmarkCallTool(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return server
+}
+
+// frames are what is measured. Allocs is how often one may allocate, from its
+// frame to its response.
+func frames() []struct {
+	name, frame string
+	allocs      float64
+} {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"load","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}`
-	for _, bb := range []struct{ name, frame string }{
-		{"echo", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"echo","arguments":{"text":"echo 0000000000 of the benchmark"}}}`},
-		{"add", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"add","arguments":{"A":987654321,"B":1}}}`},
-		{"echo stateless", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"echo","arguments":{"text":"echo 0000000000 of the benchmark"},` + meta + `}}`},
-		{"tools/list", `{"jsonrpc":"2.0","id":987654321,"method":"tools/list","params":{}}`},
-	} {
+	return []struct {
+		name, frame string
+		allocs      float64
+	}{
+		{"echo", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"echo","arguments":{"text":"echo 0000000000 of the benchmark"}}}`, 9},
+		{"add", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"add","arguments":{"A":987654321,"B":1}}}`, 7},
+		{"echo stateless", `{"jsonrpc":"2.0","id":987654321,"method":"tools/call","params":{"name":"echo","arguments":{"text":"echo 0000000000 of the benchmark"},` + meta + `}}`, 10},
+		{"tools/list", `{"jsonrpc":"2.0","id":987654321,"method":"tools/list","params":{}}`, 4},
+	}
+}
+
+// serveOnce returns a function that does all for one frame.
+func serveOnce(b testing.TB, server *session.Server, frame []byte) func() {
+	decoder := server.Decoder()
+	handler := server.Assume(policy.Local(), protocol.V20251125)
+	var buf []byte
+	return func() {
+		m, err := decoder.Decode(frame)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var ctx jsonrpc.CallContext
+		ctx.Derive(context.Background())
+		if buf, err = handler.Handle(&ctx, m.(*jsonrpc.Request), nil, buf[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCallTool measures a call from its frame to its response, without a
+// transport: the part of the cost that is ours.
+func BenchmarkCallTool(b *testing.B) {
+	server := callServer(b)
+	for _, bb := range frames() {
 		b.Run(bb.name, func(b *testing.B) {
-			decoder := server.Decoder()
-			handler := server.Assume(policy.Local(), protocol.V20251125)
-			frame, buf := []byte(bb.frame), []byte(nil)
+			do := serveOnce(b, server, []byte(bb.frame))
 			b.ReportAllocs()
 			for b.Loop() {
-				m, err := decoder.Decode(frame)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var ctx jsonrpc.CallContext
-				ctx.Derive(context.Background())
-				if buf, err = handler.Handle(&ctx, m.(*jsonrpc.Request), nil, buf[:0]); err != nil {
-					b.Fatal(err)
-				}
+				do()
 			}
 		})
+	}
+}
+
+// Each allocation of a small call costs it about a fortieth of its time.
+func TestCallAllocates(t *testing.T) {
+	server := callServer(t)
+	for _, tt := range frames() {
+		if n := testing.AllocsPerRun(200, serveOnce(t, server, []byte(tt.frame))); n > tt.allocs {
+			t.Errorf("%s allocates %v times, want at most %v", tt.name, n, tt.allocs)
+		}
 	}
 }
