@@ -2,6 +2,8 @@ package cli
 
 import (
 	"strings"
+
+	"cloudg.dev/cloudg/registry/catalog/files"
 )
 
 // parsed is a command line.
@@ -33,6 +35,9 @@ func parse(cmd *command, args []string, getenv func(string) string) (*parsed, er
 	}
 	if err := p.checkTransport(); err != nil {
 		return nil, err
+	}
+	if len(p.set.roots) > files.MaxRoots {
+		return nil, usagef("--root: %d directories are too many: want at most %d, and perhaps one above them", len(p.set.roots), files.MaxRoots)
 	}
 	if p.set.allowWrite && len(p.set.roots) == 0 {
 		return nil, usagef("--allow-write has no effect without a directory to write to: add --root DIR")

@@ -84,6 +84,7 @@ func TestRun_usage(t *testing.T) {
 		{"open to all", "serve --transport http --listen 0.0.0.0:0", "--listen: other machines can reach this address, and nothing says who may use it: give --auth-token or --tls-client-ca, listen on 127.0.0.1, or let everybody in with --insecure-no-auth"},
 		{"path", "serve --transport http --path mcp", "--path: want a path such as /mcp"},
 		{"path with an umlaut", "serve --transport http --path /ä", "--path: want a path"},
+		{"too many roots", "serve" + strings.Repeat(" --root .", 65), "--root: 65 directories are too many: want at most 64"},
 		{"path with dots", "serve --transport http --path /a/../b", "--path: want a path"},
 		{"path with a query", "serve --transport http --path /mcp?x", "--path: want a path"},
 		{"path of the check", "serve --transport http --path /healthz/", "--path: something else is served there: want another path than /healthz, /readyz"},

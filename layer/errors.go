@@ -83,12 +83,17 @@ func missingAbility(inv *Invocation, err error) error {
 	if abilities == 0 {
 		return nil
 	}
-	missing := &registry.MissingAbilityError{Missing: abilities}
 	if !inv.Call.Version.Stateless() {
-		return invalidParams("%v", missing)
+		return invalidParams("%v", &registry.MissingAbilityError{Missing: abilities})
 	}
-	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", abilities)
-	e.Data = append(abilities.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
+	return MissingCapability(abilities)
+}
+
+// MissingCapability returns the error of the stateless era for a client that did
+// not declare what it must.
+func MissingCapability(a registry.Ability) *protocol.Error {
+	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", a)
+	e.Data = append(a.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
 	e.Status = 400
 	return e
 }

@@ -88,9 +88,9 @@ func (l *ResourceLink) Append(dst []byte, v Version) []byte {
 	dst = jsonwire.AppendQuote(dst, l.URI)
 	dst = append(dst, `,"name":`...)
 	dst = jsonwire.AppendQuote(dst, l.Name)
-	dst = appendText(dst, "title", l.Title)
-	dst = appendText(dst, "description", l.Description)
-	dst = appendText(dst, "mimeType", l.MIMEType)
+	dst = AppendText(dst, "title", l.Title)
+	dst = AppendText(dst, "description", l.Description)
+	dst = AppendText(dst, "mimeType", l.MIMEType)
 	if l.HasSize {
 		dst = appendInt(dst, "size", l.Size)
 	}
@@ -116,7 +116,7 @@ func (e *EmbeddedResource) Append(dst []byte, v Version) []byte {
 
 // closeBlock appends what all blocks have in common and ends the object.
 func closeBlock(dst []byte, a *Annotations, meta []byte, v Version) []byte {
-	dst = appendAnnotations(dst, a, v)
+	dst = AppendAnnotations(dst, a, v)
 	dst = AppendMeta(dst, meta, v)
 	return append(dst, '}')
 }
@@ -135,7 +135,7 @@ type ResourceContents struct {
 func (c *ResourceContents) Append(dst []byte, v Version) []byte {
 	dst = append(dst, `{"uri":`...)
 	dst = jsonwire.AppendQuote(dst, c.URI)
-	dst = appendText(dst, "mimeType", c.MIMEType)
+	dst = AppendText(dst, "mimeType", c.MIMEType)
 	if c.Blob != nil {
 		dst = append(dst, `,"blob":`...)
 		dst = appendBase64(dst, c.Blob)

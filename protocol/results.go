@@ -147,7 +147,7 @@ func (r *GetPromptResult) AppendMembers(dst []byte, v Version) []byte {
 		dst = append(dst, '}')
 	}
 	dst = append(dst, ']')
-	return appendText(dst, "description", r.Description)
+	return AppendText(dst, "description", r.Description)
 }
 
 // Completion is a list of suggestions, best first.

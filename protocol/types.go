@@ -18,13 +18,13 @@ func (i *Implementation) Append(dst []byte, v Version) []byte {
 	dst = append(dst, `{"name":`...)
 	dst = jsonwire.AppendQuote(dst, i.Name)
 	if v.HasTitle() {
-		dst = appendText(dst, "title", i.Title)
+		dst = AppendText(dst, "title", i.Title)
 	}
 	dst = append(dst, `,"version":`...)
 	dst = jsonwire.AppendQuote(dst, i.Version)
 	if v.HasIcons() {
-		dst = appendText(dst, "description", i.Description)
-		dst = appendText(dst, "websiteUrl", i.WebsiteURL)
+		dst = AppendText(dst, "description", i.Description)
+		dst = AppendText(dst, "websiteUrl", i.WebsiteURL)
 		dst = AppendIcons(dst, i.Icons)
 	}
 	return append(dst, '}')
@@ -50,12 +50,12 @@ func AppendIcons(dst []byte, icons []Icon) []byte {
 		}
 		dst = append(dst, `{"src":`...)
 		dst = jsonwire.AppendQuote(dst, icon.Src)
-		dst = appendText(dst, "mimeType", icon.MIMEType)
+		dst = AppendText(dst, "mimeType", icon.MIMEType)
 		if len(icon.Sizes) > 0 {
 			dst = append(dst, `,"sizes":`...)
 			dst = AppendStrings(dst, icon.Sizes)
 		}
-		dst = appendText(dst, "theme", icon.Theme)
+		dst = AppendText(dst, "theme", icon.Theme)
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
@@ -69,8 +69,9 @@ type Annotations struct {
 	LastModified string // ISO 8601
 }
 
-// appendAnnotations appends a member "annotations" with a comma before it.
-func appendAnnotations(dst []byte, a *Annotations, v Version) []byte {
+// AppendAnnotations appends a member "annotations" with a comma before it, or
+// nothing for nil.
+func AppendAnnotations(dst []byte, a *Annotations, v Version) []byte {
 	if a == nil {
 		return dst
 	}
@@ -85,15 +86,9 @@ func appendAnnotations(dst []byte, a *Annotations, v Version) []byte {
 		dst = jsonwire.AppendFloat(dst, a.Priority)
 	}
 	if v.HasLastModified() {
-		dst = appendText(dst, "lastModified", a.LastModified)
+		dst = AppendText(dst, "lastModified", a.LastModified)
 	}
 	return closeObject(dst, start)
-}
-
-// AppendAnnotations appends a member "annotations" with a comma before it, or
-// nothing for nil.
-func AppendAnnotations(dst []byte, a *Annotations, v Version) []byte {
-	return appendAnnotations(dst, a, v)
 }
 
 // closeObject ends an object whose members, each with a comma before it, begin
@@ -117,8 +112,9 @@ func AppendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendText appends a string member with a comma before it unless it is empty.
-func appendText(dst []byte, name, value string) []byte {
+// AppendText appends a string member with a comma before it unless the value is
+// empty. The name must need no escapes.
+func AppendText(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
 	}
@@ -127,10 +123,6 @@ func appendText(dst []byte, name, value string) []byte {
 	dst = append(dst, '"', ':')
 	return jsonwire.AppendQuote(dst, value)
 }
-
-// AppendText appends a string member with a comma before it unless the value is
-// empty. The name must need no escapes.
-func AppendText(dst []byte, name, value string) []byte { return appendText(dst, name, value) }
 
 // AppendMeta appends a member "_meta" with a comma before it, or nothing if
 // meta is no object or the version has none.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cloudg.dev/cloudg/internal/jsonwire"
+	"cloudg.dev/cloudg/layer"
 	"cloudg.dev/cloudg/protocol"
 	"cloudg.dev/cloudg/registry"
 	"cloudg.dev/cloudg/task"
@@ -93,10 +94,7 @@ func (x *exchange) needTasks() error {
 	if x.Has(registry.CanRunTasks) {
 		return nil
 	}
-	e := protocol.Errorf(protocol.CodeMissingCapability, "The client must declare %s for this", registry.CanRunTasks)
-	e.Data = append(registry.CanRunTasks.AppendCapabilities([]byte(`{"requiredCapabilities":`)), '}')
-	e.Status = 400
-	return e
+	return layer.MissingCapability(registry.CanRunTasks)
 }
 
 // getTask serves tasks/get.

@@ -39,17 +39,27 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, p *policy.Princi
 		}
 	}
 	answers := make([][]byte, 0, len(members))
+	bytes := 0
 	for i, m := range batch {
 		answer := refusals[i]
-		if m != nil {
+		switch req, _ := m.(*jsonrpc.Request); {
+		case m == nil:
+		case bytes > maxBatchBytes && req != nil && !req.IsNotification():
+			answer = jsonrpc.AppendError(nil, req.ID, true, jsonrpc.Errorf(jsonrpc.CodeInternal, "the answers before this one have more than %d bytes: send the rest of the batch again, in smaller ones", maxBatchBytes))
+		default:
 			answer = h.member(s, m)
 		}
 		if answer != nil {
 			answers = append(answers, answer)
+			bytes += len(answer)
 		}
 	}
 	h.answerBatch(w, r, answers, accept)
 }
+
+// maxBatchBytes bounds the answers of one batch, which are all in memory until the
+// last one is there; it may be passed by the size of one.
+const maxBatchBytes = 16 << 20
 
 const noBatches = "batches are not part of this protocol version: post each message by itself"
 

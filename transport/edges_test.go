@@ -75,6 +75,26 @@ func TestBatchOfBrokenMembers(t *testing.T) {
 	})
 }
 
+// The answers of one batch are bounded together; what is left is refused, not
+// lost.
+func TestBatchOfLargeAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := startSite(t, &siteOptions{window: 1 << 20})
+		typedTool(s, "large", func(context.Context, *registry.Call, countArgs) (string, error) {
+			return strings.Repeat("x", 3<<20), nil
+		})
+		h := s.open("2025-03-26", nil)
+		batch := "["
+		for i := range 20 {
+			batch += call(fmt.Sprint(i), "large", `{}`) + ","
+		}
+		a := s.post(batch+`{"jsonrpc":"2.0","method":"notifications/foo"}]`, h)
+		if a.status != 200 || strings.Count(a.body, `"result"`) != 6 || strings.Count(a.body, "send the rest of the batch again") != 14 || len(a.body) > 20<<20 {
+			t.Errorf("%d, %d bytes with %d results and %d refusals", a.status, len(a.body), strings.Count(a.body, `"result"`), strings.Count(a.body, "send the rest"))
+		}
+	})
+}
+
 // Methods of tasks are unknown where there are no tasks, whatever headers come
 // with them, and a version that nobody knows is refused on a notification too.
 func TestStatelessRefusals(t *testing.T) {

@@ -18,7 +18,7 @@ func (c *Catalog) addFileTemplate(r *registrar) {
 	r.template(registry.Template{
 		URITemplate: "file:///{+path}", Name: "file", Title: "File",
 		Description: "A file below an allowed directory, by its absolute path: text if it is UTF-8, bytes otherwise. A directory gives the URIs of what is in it. " +
-			"A file may have at most 10 MiB; the tool read_file reads larger ones in parts.",
+			"A file may have at most 10 MiB; the tool read_file reads larger ones in parts, and those whose name has a percent sign before two hexadecimal digits.",
 		Category: CategoryFiles, Sensitivity: policy.Confidential, Capabilities: policy.ReadFS,
 		Handler:  c.readResource,
 		Complete: map[string]registry.Completer{"path": c.completeURI},

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxRoots bounds the roots of one [Files]; each of them is compared with every path.
-const maxRoots = 64
+// MaxRoots bounds the roots of one [Files]; each of them is compared with every path.
+const MaxRoots = 64
 
 // Options say what [Open] allows. Zero limits stand for the defaults.
 type Options struct {
@@ -102,8 +102,8 @@ func (p place) abs() string { return path.Join(p.root.path(), p.rel) }
 // Open opens the roots. Each must be an existing directory; an error names the option --root. A directory that is named
 // twice, also through a link, is one root; a root inside another is allowed.
 func Open(opts Options) (*Files, error) {
-	if len(opts.Roots) == 0 || len(opts.Roots) > maxRoots {
-		return nil, failf(ErrInvalid, "--root: from 1 to %d directories are needed, not %d", maxRoots, len(opts.Roots))
+	if len(opts.Roots) == 0 || len(opts.Roots) > MaxRoots {
+		return nil, failf(ErrInvalid, "--root: from 1 to %d directories are needed, not %d", MaxRoots, len(opts.Roots))
 	}
 	f := &Files{
 		opts:    opts.withDefaults(),
