@@ -293,12 +293,12 @@ func TestPaging(t *testing.T) {
 		s := startIn(t, newest, "-page-size", "1")
 		s.send(request("1", "tools/list", ""))
 		cursor := decode[struct{ NextCursor string }](t, s.result("1")).NextCursor
-		s.send(request("2", "prompts/list", fmt.Sprintf(`"cursor":%q`, cursor)), request("3", "tools/list", fmt.Sprintf(`"cursor":%q`, cursor)),
-			call("4", "test_trigger_tool_change", `{}`))
+		s.send(request("2", "prompts/list", fmt.Sprintf(`"cursor":%q`, cursor)), request("3", "tools/list", fmt.Sprintf(`"cursor":%q`, cursor)))
 		if got := s.refusal("2").Code; got != protocol.CodeInvalidParams {
 			t.Errorf("the cursor of tools was refused for prompts with %d, want %d", got, protocol.CodeInvalidParams)
 		}
 		s.result("3")
+		s.send(call("4", "test_trigger_tool_change", `{}`)) // not before, since requests overtake each other
 		s.result("4")
 		s.send(request("5", "tools/list", fmt.Sprintf(`"cursor":%q`, cursor)))
 		if got := s.refusal("5").Code; got != protocol.CodeInvalidParams {
