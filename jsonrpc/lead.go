@@ -40,8 +40,12 @@ const (
 )
 
 // begin starts a run and wakes the watcher if it sleeps.
-func (l *lead) begin() uint64 {
-	s := l.state.Load()&^leadMask + leadMask + 1 | leadBusy
+func (l *lead) begin() uint64 { return l.next(leadBusy) }
+
+// next counts one more run, which is under way or over, and wakes the watcher if
+// it sleeps.
+func (l *lead) next(became uint64) uint64 {
+	s := l.state.Load()&^leadMask + leadMask + 1 | became
 	l.state.Store(s)
 	if l.asleep.Load() && l.asleep.CompareAndSwap(true, false) {
 		l.wake <- struct{}{}
@@ -54,8 +58,9 @@ func (l *lead) end(s uint64) bool {
 	return l.state.CompareAndSwap(s, s&^leadMask) // leadIdle is zero
 }
 
-// stir keeps the watcher awake for a while: something waits to be written.
-func (l *lead) stir() { l.end(l.begin()) }
+// stir keeps the watcher awake for a while: something waits to be written. It is no
+// run, during which the lead could be taken from a holder that does not ask.
+func (l *lead) stir() { l.next(leadIdle) }
 
 // take takes the lead from a run that is under way. The caller must see to it
 // that somebody reads.

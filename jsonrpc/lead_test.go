@@ -173,3 +173,30 @@ func TestWatcherFallsAsleep(t *testing.T) {
 		}
 	})
 }
+
+// Who stirs does not ask afterwards whether it has the lead still, so nobody can
+// take it then: there would be two who read.
+func TestLeadIsKeptByStirring(t *testing.T) {
+	l := lead{wake: make(chan struct{}, 1)}
+	var done, taken atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !done.Load() {
+			if l.take(l.state.Load()) {
+				taken.Store(true)
+			}
+		}
+	})
+	before := l.state.Load()
+	for range 500_000 {
+		l.stir()
+	}
+	done.Store(true)
+	wg.Wait()
+	if taken.Load() {
+		t.Error("the lead was taken")
+	}
+	if l.state.Load() == before || l.busy() {
+		t.Error("stirring leaves no trace, or a run")
+	}
+}
