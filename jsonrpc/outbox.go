@@ -61,10 +61,11 @@ func (o *outbox) exclude(f func()) {
 
 // answer queues the frame that commit returns, or writes it from where it is if
 // it is large and nothing waits. It waits for room first, until the call is given
-// up; that its time is over is no reason to queue more than there is room for, and
-// neither is a call that was never in danger. Base ends with all calls. Nothing can be added while commit decides, so that the decision and the
-// frame have one place in the order; nil means that nothing is sent. answer
-// returns the buffer of the frame, which may have grown.
+// up, which base's end does to all of them; that the time of a call is over is no
+// reason to queue more than there is room for. Nothing can be added while commit
+// decides, so that the decision and the frame have one place in the order; nil
+// means that nothing is sent. answer returns the buffer of the frame, which may
+// have grown.
 func (o *outbox) answer(base, life context.Context, givenUp func() bool, commit func() []byte) []byte {
 	o.mu.Lock()
 	o.waitLocked(base, softQueue, givenUp)

@@ -20,6 +20,7 @@ func TestResolver(t *testing.T) {
 		{"ready", ready, nil, ready},
 		{"no roles", &policy.Principal{ID: "alice"}, nil, policy.NewPrincipal("alice")},
 		{"roles without default", &policy.Principal{ID: "alice", Roles: []string{"admin"}}, nil, ready},
+		{"roles that are there twice", &policy.Principal{ID: "alice", Roles: []string{"admin", "admin", "default"}}, nil, ready},
 		{"roles in disorder", &policy.Principal{ID: "alice", Roles: []string{"default", "admin"}}, nil, ready},
 		{"error", nil, down, nil},
 		{"error and principal", ready, down, nil},

@@ -120,6 +120,14 @@ func TestHandlersMistakes(t *testing.T) {
 			_, err := c.Sample(ctx, "k", &registry.Sampling{Messages: []registry.SampleMessage{{Role: protocol.RoleUser}}})
 			return err
 		}, "message 1 has no content"},
+		{"broken content", func(c *registry.Call) error {
+			_, err := c.Sample(ctx, "k", &registry.Sampling{Messages: []registry.SampleMessage{{Role: protocol.RoleUser, Raw: []byte("{\n\"a")}}})
+			return err
+		}, "message 1"},
+		{"broken members", func(c *registry.Call) error {
+			_, err := c.Sample(ctx, "k", &registry.Sampling{More: []byte(`{"a":1} x`)})
+			return err
+		}, "other members"},
 		{"no key", func(c *registry.Call) error {
 			_, err := c.Roots(ctx, "")
 			return err

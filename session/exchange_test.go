@@ -252,3 +252,18 @@ func TestBrokenLogData(t *testing.T) {
 		}
 	})
 }
+
+// What a handler keeps must be JSON, or the state could not be read again.
+func TestBrokenKeptState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fixture{tools: []registry.Tool{tool("t", func(ctx context.Context, c *registry.Call) (*protocol.CallToolResult, error) {
+			c.Client.(registry.Asker).Save("k", []byte(`{"a":`))
+			_, err := c.Roots(ctx, "roots")
+			return nil, err
+		})}}.connect(t)
+		line := strings.Replace(modern("1", "tools/call", `"name":"t"`), `"io.modelcontextprotocol/clientCapabilities":{}`, `"io.modelcontextprotocol/clientCapabilities":{"roots":{}}`, 1)
+		if a := p.ask(line); a.Result != nil || a.Error.Code != -32603 {
+			t.Errorf("the call comes to %+v", a)
+		}
+	})
+}

@@ -56,6 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		{"two records", good + good},
 		{"an unknown status", swap(`"completed"`, `"done"`)},
 		{"a status of another type", swap(`"completed"`, `3`)},
+		{"a result that is not there", swap(`,"detail":{"a":1}`, ``)},
 		{"no owner", swap(`"owner"`, `"order"`)},
 		{"an id that is a path", swap(`"id":"`, `"id":"../`)},
 		{"a time that is none", swap(`"created":"2`, `"created":"x`)},
